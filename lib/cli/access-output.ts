@@ -1,40 +1,103 @@
-import { readFileSync } from 'node:fs';
+/** The access table for people, and its changes. */
 import { formatAccessRows, type AccessRow } from '../access/access-rows.js';
-import { parseJson } from '../http/json-body.js';
+import type { Callers, FieldReach, ResourceReach, RowsByCaller } from '../reach/reach.js';
+import type { ReachChange } from '../reach/reach-changes.js';
+import { describeRows } from '../reach/rows.js';
 import type { AccessChange } from './access-changes.js';
+import { writeSnapshot, type AccessTable } from './access-snapshot.js';
 import type { CommandOf } from './arguments.js';
-import { CommandError, reasonOf } from './command-error.js';
 
 const HEADER = { method: 'METHOD', path: 'PATH', template: '', access: 'ACCESS', requirements: [], rules: ['RULES'] };
 
-export function formatTable(rows: readonly AccessRow[], format: CommandOf<'access'>['format']): string {
-  if (format === 'json') return writeSnapshot(rows);
-  if (format === 'table') return `${formatAccessRows([HEADER, ...rows])}\n`;
-  const lines = [['method', 'path', 'access', 'rules'], ['---', '---', '---', '---'], ...rows.map(markdownCells)];
-  return [...new Set(lines.map((cells) => `| ${cells.join(' | ')} |\n`))].join('');
+export function formatTable(table: AccessTable, format: CommandOf<'access'>['format']): string {
+  const { routes, resources, callers } = table;
+  if (format === 'json') return writeSnapshot(table);
+  const parts = resources.map((resource) => sectionsOf(resource, callers));
+  if (format === 'table') {
+    const sections = parts.map(([title, ...tables]) => [title, ...tables.map(alignedTable)].join('\n'));
+    return [`${formatAccessRows([HEADER, ...routes])}\n`, ...sections.map((text) => `${text}\n`)].join('\n');
+  }
+  const sections = parts.map(([title, ...tables]) => [`\n### ${title}\n`, ...tables.map(markdownTable)].join('\n'));
+  return [markdownTable([['method', 'path', 'access', 'rules'], ...routes.map(markdownCells)]), ...sections].join('');
 }
 
-const markdownCells = ({ method, path, access, rules }: AccessRow): string[] =>
-  [method, codeSpan(path), access, rules.map(codeSpan).join(', ') || 'default'].map((cell) =>
-    cell.replaceAll('|', '\\|'),
+type Table = readonly (readonly string[])[];
+
+/** The rows of each operation and relation by caller, and the fields that not every caller reads or writes. */
+function sectionsOf(resource: ResourceReach, callers: readonly string[]): [title: string, ...Table[]] {
+  const { entity, endpoint, rows, fields, related, deleted } = resource;
+  const byCaller = ([name, each]: [string, RowsByCaller]): string[] => [
+    name,
+    ...callers.map((caller) => describeRows(each[caller] ?? 'none')),
+  ];
+  const relations = Object.entries(related).map(([path, each]) => byCaller([`${path} (${each.entity})`, each.rows]));
+  const restricted = Object.entries(fields).filter(([, each]) => isRestricted(each));
+  const describe = (of: Callers): string => (typeof of === 'string' ? of : of.join(', '));
+  const named = restricted.map(([name, { read, create, update }]) => [name, ...[read, create, update].map(describe)]);
+  const records = deleted === 'none' ? [] : [['deleted records', describe(deleted), '', '']];
+  const tables: Table[] = [[['operation', ...callers], ...Object.entries(rows).map(byCaller), ...relations]];
+  if (named.length + records.length > 0) tables.push([['field', 'read', 'create', 'update'], ...named, ...records]);
+  return [`${entity} at ${endpoint}`, ...tables];
+}
+
+/** Whether some callers read or write it and others do not, or nobody reads it. */
+export const isRestricted = (reach: FieldReach): boolean =>
+  reach.read !== 'all' || [reach.create, reach.update].some((callers) => typeof callers !== 'string');
+
+function alignedTable(table: Table): string {
+  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
+  return table
+    .map((line) => `  ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+    .join('\n');
+}
+
+function markdownTable([header = [], ...lines]: Table): string {
+  const escaped = [header, header.map(() => '---'), ...lines].map((cells) =>
+    cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | '),
   );
+  return [...new Set(escaped.map((line) => `| ${line} |\n`))].join('');
+}
+
+const markdownCells = ({ method, path, access, rules }: AccessRow): string[] => [
+  method,
+  codeSpan(path),
+  access,
+  rules.map(codeSpan).join(', ') || 'default',
+];
 
 /** In a code span, `*` is not emphasis. The fence is longer than any backtick in the text. */
 const codeSpan = (text: string): string => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``);
 
-const HEADINGS: Readonly<Record<AccessChange['kind'], string>> = {
+const HEADINGS = {
   wider: 'Wider',
   narrower: 'Narrower',
   new: 'New',
   removed: 'Removed',
   rules: 'Other rules',
-};
+} as const;
 
-/** One line for each change: route, before, after. Wider access comes first. */
-export const formatChanges = (changes: readonly AccessChange[]): string =>
-  (Object.keys(HEADINGS) as AccessChange['kind'][])
-    .flatMap((kind) => changes.filter((change) => change.kind === kind))
-    .map((change) => `${HEADINGS[change.kind]}: ${describeChange(change)}\n`)
+export interface TableChange {
+  readonly kind: AccessChange['kind'];
+  readonly sentence: string;
+}
+
+/** Of rows, those of routes are left out that a change of the route says already. */
+export function tableChanges(routes: readonly AccessChange[], reach: readonly ReachChange[]): TableChange[] {
+  const changed = new Set(routes.map(({ route }) => `${route.method} ${route.path}`));
+  const further = reach.filter(({ operation = '', sentence }) => !changed.has(operation) || !/ none\b/.test(sentence));
+  const all = [...routes.map((each) => ({ kind: each.kind, sentence: describeChange(each) })), ...further];
+  return (Object.keys(HEADINGS) as TableChange['kind'][]).flatMap((kind) => all.filter((each) => each.kind === kind));
+}
+
+/** One line for each change. Wider access comes first. @param format `github`: annotations of a workflow */
+export const formatChanges = (changes: readonly TableChange[], format: 'text' | 'github'): string =>
+  changes
+    .map(({ kind, sentence }) => {
+      const text = `${HEADINGS[kind]}: ${sentence}`;
+      if (format === 'text') return `${text}\n`;
+      const escaped = text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+      return `::${kind === 'wider' ? 'error title=Access became wider' : 'notice title=Access changed'}::${escaped}\n`;
+    })
     .join('');
 
 function describeChange({ route, before, after }: AccessChange): string {
@@ -45,32 +108,3 @@ function describeChange({ route, before, after }: AccessChange): string {
   };
   return `${route.method} ${route.path}: ${describeRow(before)} -> ${describeRow(after)}`;
 }
-
-const NAMES = ['method', 'path', 'template', 'access', 'requirements', 'rules'] as const;
-
-export const writeSnapshot = (rows: readonly AccessRow[]): string => `${JSON.stringify(rows, [...NAMES], 2)}\n`;
-
-/** `undefined` if there is no file. @throws CommandError for other content, so that `--update` never overwrites it */
-export function readSnapshot(file: string): readonly AccessRow[] | undefined {
-  const name = JSON.stringify(file);
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CommandError(`${name} cannot be read: ${reasonOf(cause)}.`, { cause });
-  }
-  const rows = parseJson(text);
-  const wrong = Array.isArray(rows) ? rows.findIndex((row: Partial<AccessRow> | null) => !isRow(row)) : undefined;
-  if (wrong === -1) return rows as AccessRow[];
-  const reason =
-    wrong === undefined ? 'it is not a JSON array' : `entry ${wrong + 1} is not an object of ${NAMES.join(', ')}`;
-  throw new CommandError(
-    `${name} is not an access snapshot: ${reason}. Give another file, or delete this one and write it with --update.`,
-  );
-}
-
-const isRow = (row: Partial<AccessRow> | null): boolean =>
-  NAMES.every((name) =>
-    name === 'requirements' || name === 'rules' ? Array.isArray(row?.[name]) : typeof row?.[name] === 'string',
-  );

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import { parseArgs } from 'node:util';
 import { decodePath } from '../http/http-request.js';
+import { parseJson } from '../http/json-body.js';
 import { CommandError, reasonOf } from './command-error.js';
 
 const PLATFORMS = ['express', 'fastify'] as const;
@@ -13,11 +14,19 @@ const flag = (of: string, help: string) => ({ of, type: 'boolean', argument: '',
 const text = (of: string, argument: string, help: string) => ({ of, type: 'string', argument, help }) as const;
 
 const OPTIONS = {
-  json: flag('access', 'prints an array of {method, path, template, access, requirements, rules}'),
+  json: flag('access', 'prints {routes, callers, resources}, the format of the snapshot'),
   markdown: flag('access', 'prints a Markdown table'),
+  html: text('access', '<file>', 'writes one page with a matrix by caller'),
   check: text('access', '<file>', 'compares with a snapshot; the exit code is 1 when access became wider'),
   update: flag('access', 'writes the snapshot; only together with --check'),
-  as: text('explain', '<ROLE>,...', 'the roles of a valid token; without it, the request has no token'),
+  format: text('access', 'github', 'prints the changes of --check as annotations of a GitHub workflow'),
+  as: text(
+    'explain',
+    '<ROLE>,...[:<id>]',
+    'the roles of a valid token, and the id of its user; without it, the request has no token',
+  ),
+  claims: text('explain', '<json>', 'further claims of the user: {"tenantId": 3}'),
+  record: flag('explain', 'starts the application, and says whether the record of the path is visible'),
   out: text('openapi', '<file>', 'writes the document'),
   login: text('user', '<login>', 'the e-mail address, or the username where users log in by it'),
   role: text('user', '<ROLE>', 'the role of create, by default USER, and of role'),
@@ -29,15 +38,16 @@ type Positionals = readonly string[];
 
 const COMMANDS = {
   access: {
-    usage: '<app module> [--json | --markdown | --check <file> [--update]]',
-    help: 'prints who has access to which route, and by which rules.',
+    usage: '<app module> [--json | --markdown | --html <file> | --check <file> [--update] [--format github]]',
+    help: `prints who has access to which route by which rules, and to which rows and fields of generated resources.
+It does not run overridden and custom operations, and names their code with a hash of its source.`,
     read: readAccess,
   },
   explain: {
-    usage: '<app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...]]',
+    usage: '<app module> <METHOD> <path> [--as <ROLE>[,<ROLE>...][:<id>] [--claims <json>]] [--record]',
     help: `explains why one request has access or not: its route, every rule that matches from broad to narrow, what each
-rule changes, and the answer. It sends no request, does not consider middleware that answers before the rules, and names
-policies without calling them.`,
+rule changes, the answer, and the rows and fields of a generated resource. It sends no request, does not consider
+middleware that answers before the rules, and names policies without calling them.`,
     read: readExplain,
   },
   schema: {
@@ -78,7 +88,7 @@ const commands = Object.entries(COMMANDS).map(([name, { usage, help }]) => {
   return { usage: `declarest ${name} ${usage}${platform}`, help: `${name} ${help}\n` };
 });
 const options = Object.entries(OPTIONS).map(
-  ([name, { of, argument, help }]) => `  ${`--${name} ${argument}`.padEnd(20)} ${of}: ${help}`,
+  ([name, { of, argument, help }]) => `  ${`--${name} ${argument}`.padEnd(24)} ${of}: ${help}`,
 );
 
 export const USAGE = ['Usage:', ...commands.map(({ usage }) => usage), 'declarest --version | --help'].join('\n  ');
@@ -90,9 +100,9 @@ ${commands.map(({ help }) => help).join('\n')}
 not start the application. It may export a function configure(app), which is called before the routes are registered:
 do there what main.ts does, such as the global prefix, versioning, Swagger and static files.
 
-Except for user, the application is created with @nestjs/testing, but not started. No server listens, no data source of
+Except for user and explain --record, the application is created with @nestjs/testing, but not started. No server listens, no data source of
 TypeOrmModule connects, and no lifecycle hook runs. Constructors and factories of providers and afterInit() of gateways
-do run. user starts the application without a server: its data sources connect, and its lifecycle hooks run.
+do run. Those two start the application without a server: its data sources connect, and its lifecycle hooks run.
 
 Options:
 ${options.join('\n')}`;
@@ -122,15 +132,17 @@ function parseOptions(args: string[], name: string): { values: Values; positiona
   }
 }
 
-function readAccess({ check, update = false, ...flags }: Values, positionals: Positionals) {
+function readAccess({ check, update = false, format: named, ...flags }: Values, positionals: Positionals) {
   const module = onlyModule(positionals);
-  const formats = (['json', 'markdown'] as const).filter((each) => flags[each]);
-  if (formats.length > 1) throw new CommandError('Give either --json or --markdown, got both.');
+  const formats = (['json', 'markdown', 'html'] as const).filter((each) => flags[each]);
+  if (formats.length > 1) throw new CommandError(`Give one of --json, --markdown and --html, got ${formats.length}.`);
   if (check !== undefined && formats.length > 0)
     throw new CommandError(`--check prints changes, not a table. Remove --${formats[0]}.`);
   if (update && check === undefined) throw new CommandError('--update needs --check <file>, which it writes.');
-  const format = formats[0] ?? ('table' as const);
-  return { module, format, check, update };
+  if (named !== undefined && (named !== 'github' || check === undefined))
+    throw new CommandError(`--format must be github, together with --check, got ${JSON.stringify(named)}.`);
+  const format = named === undefined ? (formats[0] ?? ('table' as const)) : ('github' as const);
+  return { module, format, check, update, html: flags.html };
 }
 
 function readUser({ login, role }: Values, [word, ...modules]: Positionals) {
@@ -144,7 +156,7 @@ function readUser({ login, role }: Values, [word, ...modules]: Positionals) {
   return { module: onlyModule(modules), action, login, role };
 }
 
-function readExplain({ as }: Values, [module, method, path, ...more]: Positionals) {
+function readExplain({ as, claims, record = false }: Values, [module, method, path, ...more]: Positionals) {
   if (module === undefined) throw new CommandError('The compiled app module is missing.');
   if (method === undefined || path === undefined)
     throw new CommandError('Give a method and a path after the app module, such as GET /api/products/7.');
@@ -158,8 +170,17 @@ function readExplain({ as }: Values, [module, method, path, ...more]: Positional
   if (decodePath(path.replace(/[?#].*$/s, '')) === undefined)
     throw new CommandError(`The path must have no broken escape, got ${JSON.stringify(path)}.`);
   const roles = as?.split(',').map((role) => role.trim());
-  if (roles?.includes('')) throw new CommandError(`--as must be roles such as USER,ADMIN, got ${JSON.stringify(as)}.`);
-  return { module, method: method.toUpperCase(), path, roles };
+  if (roles?.includes('') || as?.endsWith(':'))
+    throw new CommandError(`--as must be roles such as USER,ADMIN, or USER:5, got ${JSON.stringify(as)}.`);
+  if (roles === undefined && claims !== undefined) throw new CommandError('--claims needs --as.');
+  return { module, method: method.toUpperCase(), path, roles, claims: readClaims(claims), record };
+}
+
+function readClaims(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (text === undefined) return undefined;
+  const claims = parseJson(text);
+  if (typeof claims === 'object' && claims !== null && !Array.isArray(claims)) return claims as Record<string, unknown>;
+  throw new CommandError(`--claims must be a JSON object such as {"tenantId": 3}, got ${JSON.stringify(text)}.`);
 }
 
 function onlyModule([module, ...more]: Positionals): string {

@@ -1,14 +1,20 @@
 /** What each command of the command line does. */
 import { writeFileSync } from 'node:fs';
 import { describeAccess } from '../access/access.js';
-import { describeExplanation, explain } from '../access/explain.js';
+import { describeExplanation, explain } from '../reach/explain.js';
 import { schemaStatements } from '../crud/nest/startup.js';
-import { compareAccess, type AccessChange } from './access-changes.js';
-import { formatChanges, formatTable, readSnapshot, writeSnapshot } from './access-output.js';
+import { explainReach, explainRecord } from '../reach/explain-reach.js';
+import { namedRoles } from '../reach/reach.js';
+import { compareReach } from '../reach/reach-changes.js';
+import { compareAccess } from './access-changes.js';
+import { formatChanges, formatTable, tableChanges, type TableChange } from './access-output.js';
+import { accessPage } from './access-page.js';
+import { readSnapshot, writeSnapshot } from './access-snapshot.js';
 import type { ApplicationCommand, CommandOf, Outcome } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
-import { compileApplication, compileDocument, inApplication } from './compile-application.js';
+import { compileAccess, compileApplication, compileDocument, inApplication } from './compile-application.js';
 import { loadModule } from './load-module.js';
+import { inStartedApplication } from './started-application.js';
 import { runUser } from './user-command.js';
 
 export function runCommand(command: ApplicationCommand): Promise<Outcome> {
@@ -18,21 +24,34 @@ export function runCommand(command: ApplicationCommand): Promise<Outcome> {
   return command.name === 'access' ? runAccess(command) : runExplain(command);
 }
 
-export async function runAccess({ module, platform, format, check, update }: CommandOf<'access'>): Promise<Outcome> {
+export async function runAccess(command: CommandOf<'access'>): Promise<Outcome> {
+  const { module, platform, format, check, update, html } = command;
   // Read before the application is created, which takes longer.
   const before = check === undefined ? undefined : readSnapshot(check);
   if (check !== undefined && !before && !update)
     throw new CommandError(`There is no snapshot ${JSON.stringify(check)}. Write it with --update.`);
-  const { rows, policy } = await compileApplication(await loadModule(module), platform);
-  if (check === undefined) return { stdout: formatTable(rows, format), code: 0 };
+  const { compiled, reach } = await compileApplication(await loadModule(module), platform);
+  const { rows: routes, policy } = compiled;
+  const table = { ...reach, routes };
+  if (html !== undefined) {
+    writeFile(html, accessPage(table));
+    return { stdout: `Wrote ${html}.\n`, code: 0 };
+  }
+  if (check === undefined) return { stdout: formatTable(table, format), code: 0 };
   const defaultAccess = { access: describeAccess(policy.fallback, () => []), requirements: [] };
-  const changes = before ? compareAccess(before, rows, defaultAccess) : [];
-  if (!update) return checkSnapshot(check, changes);
-  writeFile(check, writeSnapshot(rows));
-  return { stdout: `${formatChanges(changes)}Wrote ${rows.length} rows to ${check}.\n`, code: 0 };
+  const changes = before
+    ? tableChanges(compareAccess(before.routes, routes, defaultAccess), compareReach(before, reach))
+    : [];
+  const stdout = formatChanges(changes, format === 'github' ? 'github' : 'text');
+  if (!update) return checkSnapshot(check, changes, stdout);
+  writeFile(check, writeSnapshot(table));
+  return {
+    stdout: `${stdout}Wrote ${routes.length} routes and ${reach.resources.length} resources to ${check}.\n`,
+    code: 0,
+  };
 }
 
-function checkSnapshot(file: string, changes: readonly AccessChange[]): Outcome {
+function checkSnapshot(file: string, changes: readonly TableChange[], described: string): Outcome {
   const wider = changes.filter(({ kind }) => kind === 'wider').length;
   const verdict =
     wider > 0
@@ -40,24 +59,46 @@ function checkSnapshot(file: string, changes: readonly AccessChange[]): Outcome 
       : changes.length > 0
         ? `Access did not become wider than in ${file}. Record the changes with --update.`
         : `Access is the same as in ${file}.`;
-  return { stdout: `${formatChanges(changes)}${verdict}\n`, code: wider > 0 ? 1 : 0 };
+  return { stdout: `${described}${verdict}\n`, code: wider > 0 ? 1 : 0 };
 }
 
 const UNKNOWN_ROUTES =
   'Note: routes that main.ts adds, such as Swagger or static files, are unknown, because the module file exports no function configure(app).';
 
-export async function runExplain({ module, platform, method, path, roles }: CommandOf<'explain'>): Promise<Outcome> {
+export async function runExplain(command: CommandOf<'explain'>): Promise<Outcome> {
+  const { module, platform, method, path, roles: named, claims, record } = command;
+  const request = { method, path };
   const loaded = await loadModule(module);
-  const compiled = await compileApplication(loaded, platform);
-  const unknown = roles?.filter((role) => !compiled.roleNames.has(role)).map((role) => JSON.stringify(role)) ?? [];
+  return inApplication(loaded, platform, async (app) => {
+    const compiled = await compileAccess(app);
+    const [roles, id] = userOf(named, namedRoles(app, compiled));
+    const asker = { roles, id, claims };
+    const explanation = explain(compiled, { ...request, roles });
+    const note = explanation.route || loaded.configure ? [] : [UNKNOWN_ROUTES];
+    const isAllowed = explanation.verdict === 'allowed' || explanation.verdict === 'left to policies';
+    const reached = isAllowed ? await explainReach(app, compiled, request, asker) : [];
+    const lines = [describeExplanation(explanation), ...reached, ...note];
+    if (record && isAllowed)
+      lines.push(await inStartedApplication(module, (started) => explainRecord(started, compiled, request, asker)));
+    return { stdout: `${lines.join('\n')}\n`, code: 0 };
+  });
+}
+
+/** The roles, and the id behind the last one. A name with a colon may be a role too. @throws CommandError */
+function userOf(
+  named: readonly string[] | undefined,
+  known: ReadonlySet<string>,
+): readonly [roles: readonly string[] | undefined, id: string | undefined] {
+  const last = named?.at(-1) ?? '';
+  const colon = known.has(last) ? -1 : last.lastIndexOf(':');
+  const roles = colon < 0 ? named : [...(named ?? []).slice(0, -1), last.slice(0, colon)];
+  const unknown = roles?.filter((role) => !known.has(role)).map((role) => JSON.stringify(role)) ?? [];
   // A misspelled role would otherwise get the answer for a user without the role.
   if (unknown.length > 0)
     throw new CommandError(
-      `--as must be roles that a rule or the hierarchy names (${[...compiled.roleNames].join(', ')}), got ${unknown.join(', ')}.`,
+      `--as must be roles that a rule, the hierarchy or an option names (${[...known].join(', ')}), got ${unknown.join(', ')}.`,
     );
-  const explanation = explain(compiled, { method, path, roles });
-  const note = explanation.route || loaded.configure ? '' : `${UNKNOWN_ROUTES}\n`;
-  return { stdout: `${describeExplanation(explanation)}\n${note}`, code: 0 };
+  return [roles, colon < 0 ? undefined : last.slice(colon + 1)];
 }
 
 async function runSchema({ module, platform }: CommandOf<'schema'>): Promise<Outcome> {

@@ -15,6 +15,7 @@ import { loadSwagger } from '../documents/describe-controller.js';
 import { parseJson } from '../http/json-body.js';
 import { addAccess } from '../openapi/add-access.js';
 import { arrange } from '../openapi/arrange.js';
+import { compileReach, type Reach } from '../reach/reach.js';
 import { applicationOf } from '../routes/application.js';
 import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
@@ -31,12 +32,23 @@ class StopBeforeHooks implements OnModuleInit {
   }
 }
 
-export function compileApplication(loaded: LoadedModule, platform: Platform | undefined): Promise<CompiledAccess> {
+export interface CompiledApplication {
+  readonly compiled: CompiledAccess;
+  readonly reach: Reach;
+}
+
+export function compileApplication(loaded: LoadedModule, platform: Platform | undefined): Promise<CompiledApplication> {
   return inApplication(loaded, platform, async (app) => {
-    const compiled = await compileRules(app);
-    if (compiled) return compiled;
-    throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.');
+    const compiled = await compileAccess(app);
+    return { compiled, reach: await compileReach(app, compiled) };
   });
+}
+
+/** @throws CommandError without rules */
+export async function compileAccess(app: INestApplication): Promise<CompiledAccess> {
+  const compiled = await compileRules(app);
+  if (compiled) return compiled;
+  throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.');
 }
 
 /** The document with the access rules, as far as the application has rules. @throws CommandError */

@@ -2,7 +2,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { HttpException, type INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { UserAccounts } from '../auth/accounts/user-accounts.js';
 import type { ResolvedAuthOptions } from '../auth/options/resolve-options.js';
 import { endpointsOf } from '../auth/plugins/auth-plugins.js';
@@ -12,8 +11,8 @@ import { AUTH_OPTIONS } from '../auth/users/options-token.js';
 import { checkUser } from '../auth/users/user-checks.js';
 import { UserRepository, userByLogin } from '../auth/users/user.repository.js';
 import type { CommandOf, Outcome, UserAction } from './arguments.js';
-import { CommandError, reasonOf } from './command-error.js';
-import { loadModule } from './load-module.js';
+import { CommandError } from './command-error.js';
+import { inStartedApplication } from './started-application.js';
 
 type Act = (app: INestApplicationContext, command: CommandOf<'user'>) => Promise<string>;
 
@@ -52,22 +51,15 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
 const ANYWHERE = { strict: false } as const;
 
 /** @throws CommandError where the application does not start, and where the change is refused */
-export async function runUser(command: CommandOf<'user'>): Promise<Outcome> {
-  const { module } = await loadModule(command.module);
-  const app = await NestFactory.createApplicationContext(module, {
-    abortOnError: false,
-    logger: ['error', 'warn'],
-  }).catch((cause: unknown) => {
-    throw new CommandError(`The application does not start: ${reasonOf(cause)}.`, { cause });
+export function runUser(command: CommandOf<'user'>): Promise<Outcome> {
+  return inStartedApplication(command.module, async (app) => {
+    try {
+      return { stdout: `${await ACTIONS[command.action](app, command)}\n`, code: 0 };
+    } catch (cause) {
+      if (cause instanceof HttpException) throw new CommandError(`${cause.message}.`, { cause });
+      throw cause;
+    }
   });
-  try {
-    return { stdout: `${await ACTIONS[command.action](app, command)}\n`, code: 0 };
-  } catch (cause) {
-    if (cause instanceof HttpException) throw new CommandError(`${cause.message}.`, { cause });
-    throw cause instanceof CommandError ? cause : new CommandError(`${reasonOf(cause)}.`, { cause });
-  } finally {
-    await app.close();
-  }
 }
 
 function optionsOf(app: INestApplicationContext): ResolvedAuthOptions {

@@ -2,7 +2,7 @@
 import { type INestApplication, Injectable } from '@nestjs/common';
 import { type AuthOptions, SecurityConfig } from 'declarest';
 import { AccessRules } from '../../lib/access/access-rules.js';
-import { describeExplanation, explain, type Explanation } from '../../lib/access/explain.js';
+import { describeExplanation, explain, type Explanation } from '../../lib/reach/explain.js';
 import { type Platform, startApp } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
 import { claims, makeToken } from '../harness/tokens.js';

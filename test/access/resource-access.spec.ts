@@ -15,7 +15,7 @@ import { addAccess } from 'declarest/openapi';
 import { accessMatrix, as, createCrudTestingModule } from 'declarest/testing';
 import { Column, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { AccessRules } from '../../lib/access/access-rules.js';
-import { explain } from '../../lib/access/explain.js';
+import { explain } from '../../lib/reach/explain.js';
 import { crudError, startCrud } from '../crud/service.js';
 import { linesOf, PLATFORMS, type Platform } from '../harness/platforms.js';
 import { authModule, securityConfig, type Declare } from './ruled-app.js';

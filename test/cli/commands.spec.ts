@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AccessRow } from 'declarest';
 import { runAccess } from '../../lib/cli/commands.js';
 import { formatTable } from '../../lib/cli/access-output.js';
-import { readSnapshot, writeSnapshot } from '../../lib/cli/access-output.js';
+import { readSnapshot, writeSnapshot, type AccessTable } from '../../lib/cli/access-snapshot.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'declarest-access-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,46 +21,94 @@ const rows: AccessRow[] = [
   },
 ];
 
-it('reads the snapshot that it wrote, with six names in each row', () => {
-  const text = writeSnapshot(rows.map((row) => ({ ...row, more: 'data' })));
+const everywhere = { nobody: 'none', USER: [['own (ownerId)', 'status = "a|b"']] } as const;
+const table: AccessTable = {
+  routes: rows,
+  callers: ['nobody', 'USER'],
+  resources: [
+    {
+      entity: 'Note',
+      endpoint: '/a',
+      rows: { 'GET /a': { nobody: 'all', USER: 'all' }, 'POST /a': everywhere },
+      fields: {
+        id: { read: 'all', create: 'none', update: 'none' },
+        cost: { read: ['USER'], create: 'none', update: 'none' },
+      },
+      deleted: ['USER'],
+      related: { parent: { entity: 'Part', rows: everywhere, fields: ['id'] } },
+    },
+  ],
+};
+
+it('reads the snapshot that it wrote, with six names in each route', () => {
+  const text = writeSnapshot({ ...table, routes: rows.map((row) => ({ ...row, more: 'data' })) });
   const file = join(folder, 'access.json');
   writeFileSync(file, text);
-  expect([text.endsWith(']\n'), readSnapshot(file)]).toEqual([true, rows]);
+  expect([text.endsWith('}\n'), readSnapshot(file)]).toEqual([true, table]);
 });
 
 it('[3.5] formats a table, and Markdown in which patterns stay as they are', () => {
-  expect(formatTable(rows, 'table').split('\n')).toEqual([
+  expect(formatTable(table, 'table').split('\n')).toEqual([
     'METHOD  PATH  ACCESS     RULES',
     'GET     /a/*  any token  default',
     'POST    /a    "A|B"      S.requireAuth("/**"), S.requireRole("A|B", "/a")',
     '',
+    'Note at /a',
+    '  operation      nobody  USER',
+    '  GET /a         all     all',
+    '  POST /a        none    own (ownerId) and status = "a|b"',
+    '  parent (Part)  none    own (ownerId) and status = "a|b"',
+    '  field            read  create  update',
+    '  cost             USER  none    none',
+    '  deleted records  USER',
+    '',
   ]);
-  expect(formatTable(rows, 'markdown').split('\n')).toEqual([
+  expect(formatTable(table, 'markdown').split('\n')).toEqual([
     '| method | path | access | rules |',
     '| --- | --- | --- | --- |',
     '| GET | `/a/*` | any token | default |',
     '| POST | `/a` | "A\\|B" | `S.requireAuth("/**")`, `S.requireRole("A\\|B", "/a")` |',
     '',
+    '### Note at /a',
+    '',
+    '| operation | nobody | USER |',
+    '| --- | --- | --- |',
+    '| GET /a | all | all |',
+    '| POST /a | none | own (ownerId) and status = "a\\|b" |',
+    '| parent (Part) | none | own (ownerId) and status = "a\\|b" |',
+    '',
+    '| field | read | create | update |',
+    '| --- | --- | --- | --- |',
+    '| cost | USER | none | none |',
+    '| deleted records | USER |  |  |',
+    '',
   ]);
 });
 
 it.each<[what: string, content: string, reason: string]>([
-  ['text', 'These are notes.', 'it is not a JSON array'],
-  ['an object', JSON.stringify(rows[0]), 'it is not a JSON array'],
+  ['text', 'These are notes.', 'it is not an object of routes, callers and resources'],
+  ['an array', JSON.stringify(rows), 'it is not an object of routes, callers and resources'],
   [
     'a hole',
-    JSON.stringify([rows[0], null]),
-    'entry 2 is not an object of method, path, template, access, requirements, rules',
+    JSON.stringify({ ...table, routes: [rows[0], null] }),
+    'route 2 is not an object of method, path, template, access, requirements, rules',
   ],
   [
-    'a snapshot of an older version',
-    '[{"method":"GET","path":"/","access":"public","rules":[]}]',
-    'entry 1 is not an .*',
+    'a resource without fields',
+    JSON.stringify({ ...table, resources: [{ ...table.resources[0], fields: undefined }] }),
+    'resource 1 is not an object of entity, endpoint, rows, fields, related',
   ],
 ])('does not read or overwrite a file with %s', async (what, content, reason) => {
   const check = join(folder, `${what}.txt`);
   writeFileSync(check, content);
-  const command = { name: 'access', module: 'none.js', platform: undefined, format: 'table', check } as const;
+  const command = {
+    name: 'access',
+    module: 'none.js',
+    platform: undefined,
+    format: 'table',
+    check,
+    html: undefined,
+  } as const;
   for (const update of [false, true])
     await expect(runAccess({ ...command, update })).rejects.toThrow(
       new RegExp(`^"[^"]+" is not an access snapshot: ${reason}\\. Give another file, [^\\n]+\\.$`),

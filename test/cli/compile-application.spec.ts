@@ -138,7 +138,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   ])('[3.5] compiles rules over %s without a port, a database or a lifecycle hook', async (_name, options) => {
     called.length = 0;
     const { port } = listener.address() as { port: number };
-    const compiled = await compileApplication({ module: shop(options(port)), configure: undefined }, platform);
+    const { compiled } = await compileApplication({ module: shop(options(port)), configure: undefined }, platform);
     expect(rowsOf(compiled)).toEqual([
       'GET /hooked ADMIN',
       'POST /api/auth/register public',
@@ -167,7 +167,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   it('[3.1] applies the prefix and the versions of `configure`', async () => {
     @Controller({ path: 'hooked', version: '2' })
     class Versioned extends HookedController {}
-    const compiled = await compileApplication(
+    const { compiled } = await compileApplication(
       {
         module: {
           module: HookedModule,

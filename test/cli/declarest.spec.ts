@@ -80,6 +80,47 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 })
 export class AppModule {}
 `,
+  'apps/stored.ts': `
+import { Injectable, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, AuthUser, CrudModule } from 'declarest';
+import { Column, DataSource, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+@Entity('users') class User extends AuthUser {}
+@Entity() class Note {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column() ownerId!: number;
+  @Column() tenantId!: number;
+  @Column({ default: '' }) secret!: string;
+  @DeleteDateColumn() deletedAt!: Date | null;
+}
+
+@Injectable()
+class Notes implements OnApplicationBootstrap {
+  constructor(private readonly dataSource: DataSource) {}
+  async onApplicationBootstrap() {
+    const deletedAt = new Date();
+    const notes = [{ ownerId: 5, tenantId: 1 }, { ownerId: 6, tenantId: 1 }, { ownerId: 5, tenantId: 2 }, { ownerId: 5, tenantId: 1, deletedAt }];
+    await this.dataSource.getRepository(Note).save(notes);
+  }
+}
+
+@Module({
+  imports: [
+    TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true, synchronize: true }),
+    AuthModule.forRoot({ userClass: User, jwtSecret: 'a-secret-of-at-least-32-characters-for-tests' }),
+    CrudModule.forFeature({
+      entity: Note,
+      endpoint: '/notes',
+      owner: { field: 'ownerId', except: ['CHIEF'] },
+      scope: ({ user }: any) => (user ? { tenantId: user.tenantId } : false),
+      fieldPermissions: { secret: { read: ['CHIEF'], write: ['CHIEF'] } },
+    }),
+  ],
+  providers: [Notes],
+})
+export class AppModule {}
+`,
   'apps/exits.ts': `export class AppModule {}\nprocess.exit(0);\n`,
   // Without the wait, the command may end before the timer.
   'apps/throws.ts': `export class AppModule {}\nsetTimeout(() => { throw new Error('late'); });\nawait new Promise((resolve) => setTimeout(resolve, 1_000));\n`,
@@ -139,7 +180,7 @@ describe('declarest access', () => {
   it('[3.5] compares with a snapshot, and exits with 1 where access became wider', async () => {
     const file = join(folder, 'access.json');
     const updated = await declarest('access', 'apps/app', ['--check', file, '--update'], ADMIN);
-    expect(updated).toEqual({ code: 0, stdout: `Wrote 6 rows to ${file}.\n` });
+    expect(updated).toEqual({ code: 0, stdout: `Wrote 6 routes and 0 resources to ${file}.\n` });
     const json = await declarest('access', 'apps/app', ['--json', '--platform', 'fastify'], ADMIN);
     expect(json.stdout).toBe(await readFile(file, 'utf8'));
     const wider = await program('access', 'apps/app', ['--check', file], [...ADMIN, ['', '/a/*']]);
@@ -208,6 +249,37 @@ describe('declarest explain', () => {
       'Answer: 403, ADMIN is required, by declarest("ADMIN", "/api/auth/users/:id")',
       '',
     ]);
+  });
+
+  const explained = async (...args: readonly string[]): Promise<string[]> => {
+    const { stdout } = await declarest('explain', 'apps/stored', args);
+    return stdout.trimEnd().split('\n').slice(4);
+  };
+
+  it('says the rows and fields of a generated resource', async () => {
+    expect(await explained('PATCH', '/notes/1', '--as', 'USER')).toEqual([
+      'Answer: allowed (public), by default',
+      'Rows: own (ownerId) and tenantId = :tenantId',
+      'Fields to read: id, ownerId, tenantId',
+      'Hidden fields: secret, deletedAt',
+      'Fields to write: tenantId',
+    ]);
+    const [, rows] = await explained('GET', '/notes/1', '--as', 'CHIEF:7', '--claims', '{"tenantId":1}');
+    expect(rows).toBe('Rows: tenantId = 1');
+  });
+
+  it.each<[request: readonly string[], record: string]>([
+    [['PATCH', '/notes/1'], 'visible'],
+    [['PATCH', '/notes/2'], 'visible, and not to be changed, because of the option `owner`: ownerId = 5'],
+    [['GET', '/notes/2'], 'visible'],
+    [['GET', '/notes/3'], 'not visible, because of the option `scope`: tenantId = 1'],
+    [['GET', '/notes/4'], 'not visible, because it is deleted or belongs to another class'],
+    [['GET', '/notes/9'], 'there is no Note with the id 9'],
+    [['GET', '/notes/x'], 'the id must be an integer from -9223372036854775808 to 9223372036854775807'],
+    [['GET', '/notes'], 'the path names no record of a generated resource'],
+  ])('says whether the record of %s is visible', async (request, record) => {
+    const lines = await explained(...request, '--as', 'USER:5', '--claims', '{"tenantId":1}', '--record');
+    expect(lines.at(-1)).toBe(`Record: ${record}`);
   });
 
   it('refuses a role that nothing names', async () => {

@@ -4,7 +4,7 @@ import { addAccess } from 'declarest/openapi';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, Entity } from 'typeorm';
 import { AccessRules } from '../../lib/access/access-rules.js';
-import { explain } from '../../lib/access/explain.js';
+import { explain } from '../../lib/reach/explain.js';
 import { Mailbox, mailsTo } from '../auth/mailbox.js';
 import { type Answer, request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';

@@ -1,6 +1,6 @@
 /** Explains random requests to random applications, and compares each explanation with what happens. */
 import { Authenticated, InvalidOptionError, Public, Roles } from 'declarest';
-import type { Explanation } from '../../lib/access/explain.js';
+import type { Explanation } from '../../lib/reach/explain.js';
 import { type App, ask, type Declarations, observe, type Parts, start } from '../access/explained-app.js';
 import { type Random, seeded } from '../access/random.js';
 import { wildcard } from '../access/ruled-app.js';

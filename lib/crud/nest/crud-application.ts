@@ -65,6 +65,13 @@ export class CrudApplication {
     return this.registrations.map(({ resource }) => resource);
   }
 
+  /** By controller. @throws InvalidOptionError as `all` */
+  get planByController(): ReadonlyMap<CrudControllerClass, Plan> {
+    const planOf = (options: ResolvedCrudOptions | undefined): Plan =>
+      this.planOf(this.registrations.find(({ resource }) => resource.options === options) as Registered);
+    return new Map(this.controllers.map((controller) => [controller, planOf(optionsOf(controller))]));
+  }
+
   get controllers(): CrudControllerClass[] {
     const classes = new Set(this.wrappers.map(({ metatype }) => metatype as CrudControllerClass));
     return [...classes].filter((controller) => optionsOf(controller) !== undefined);

@@ -51,16 +51,16 @@ export interface Task<T extends object = object> extends OperationTools<T> {
   readonly view: CallerView;
 }
 
-interface Addition {
+export interface Addition {
   readonly conditions?: readonly Condition[];
   readonly isScoped?: boolean;
   readonly preconditions?: readonly WritePrecondition[];
   readonly fixed?: CallerView['fixed'];
 }
 
-interface Part {
-  /** Whether it belongs to the endpoint: records in relations of other resources have no path. */
-  readonly isOfEndpoint: boolean;
+export interface Part {
+  /** Only the scope and the owner count in relations of other resources, whose records have no path. */
+  readonly kind: 'path' | 'scope' | 'owner' | 'standing' | 'parents';
   add(task: Task): Addition | Promise<Addition>;
 }
 
@@ -68,14 +68,14 @@ interface Part {
 function partsOf(resource: Resource<object>): readonly Part[] {
   const { options, metadata, schema, database, pathParameters, scope, owner } = resource;
   const path: Part = {
-    isOfEndpoint: true,
+    kind: 'path',
     add({ call }) {
       const fixed = pathValues(schema.name, pathParameters, call.request);
       return { fixed, conditions: [...fixed].map(([field, value]) => compare(field, 'eq', value)) };
     },
   };
   const scoped: Part | undefined = scope && {
-    isOfEndpoint: false,
+    kind: 'scope',
     async add({ call, operation }) {
       const where = await scope({ user: userOf(call.request), operation });
       const condition = conditionOfWhere(where, metadata, database);
@@ -83,7 +83,7 @@ function partsOf(resource: Resource<object>): readonly Part[] {
     },
   };
   const owned: Part | undefined = owner && {
-    isOfEndpoint: false,
+    kind: 'owner',
     add({ call, view }) {
       if (!view.isOwnerBound) return {};
       const condition = isOwn(owner, call.request);
@@ -94,7 +94,7 @@ function partsOf(resource: Resource<object>): readonly Part[] {
   const guard = guardOf(options.entity);
   // A caller who is dismissed while the request is handled must not undo it.
   const standing: Part | undefined = guard && {
-    isOfEndpoint: true,
+    kind: 'standing',
     add({ call }) {
       const user = callerOf(call.request);
       const id = user && schema.key.readText(String(user.id));
@@ -109,7 +109,7 @@ function partsOf(resource: Resource<object>): readonly Part[] {
   const relations = [...pathParameters.values()].flatMap(({ reference }) => reference ?? []);
   // A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7.
   const parents: Part = {
-    isOfEndpoint: true,
+    kind: 'parents',
     async add({ plan, call }) {
       const conditions: Condition[] = [];
       for (const relation of relations) {
@@ -153,7 +153,7 @@ async function withParts<T extends object>(parts: readonly Part[], task: Task<T>
 export async function relatedVisible(plan: Plan, call: Call): Promise<Condition> {
   const known = call.visible.get(plan);
   if (known) return known;
-  const parts = plan.parts.filter(({ isOfEndpoint }) => !isOfEndpoint);
+  const parts = plan.parts.filter(({ kind }) => kind === 'scope' || kind === 'owner');
   const task = { plan, call, hooks: {}, operation: 'findAll', view: plan.viewsFor(call.request).without };
   const { visible } = (await withParts(parts, task)).view;
   call.visible.set(plan, visible);

@@ -1,9 +1,18 @@
 /** Why a request has access or not, from the same routes, rules and decision that the guard uses. */
 import { controllersServing } from '../routes/controller-methods.js';
 import type { ServedRoute } from '../routes/route.js';
-import { decide, DENIED, describeAccess, describeDecision, describeRule, fold, PUBLIC, type Access } from './access.js';
-import type { CompiledAccess } from './compiled-access.js';
-import type { RouteHandler } from './route-access.js';
+import {
+  decide,
+  DENIED,
+  describeAccess,
+  describeDecision,
+  describeRule,
+  fold,
+  PUBLIC,
+  type Access,
+} from '../access/access.js';
+import type { CompiledAccess } from '../access/compiled-access.js';
+import type { RouteHandler } from '../access/route-access.js';
 
 export interface Explanation {
   readonly method: string;

@@ -1,0 +1,78 @@
+/** The access table as a file: of routes, and of what callers reach of generated resources. */
+import { readFileSync } from 'node:fs';
+import type { AccessRow } from '../access/access-rows.js';
+import { parseJson } from '../http/json-body.js';
+import type { Reach, ResourceReach, RowsByCaller } from '../reach/reach.js';
+import type { Rows } from '../reach/rows.js';
+import { CommandError, reasonOf } from './command-error.js';
+
+export interface AccessTable extends Reach {
+  readonly routes: readonly AccessRow[];
+}
+
+const NAMES = ['method', 'path', 'template', 'access', 'requirements', 'rules'] as const;
+
+/** Rows that are the same for all callers are written once. */
+export function writeSnapshot({ routes, callers, resources }: AccessTable): string {
+  const named = routes.map((row) => Object.fromEntries(NAMES.map((name) => [name, row[name]])));
+  const compact = resources.map((each) => mapRows(each, (rows) => (isSame(rows) ? rows[callers[0] as string] : rows)));
+  return `${JSON.stringify({ routes: named, callers, resources: compact }, undefined, 2)}\n`;
+}
+
+const isSame = (rows: RowsByCaller): boolean =>
+  new Set(Object.values(rows).map((each) => JSON.stringify(each))).size === 1;
+
+const mapRows = (resource: ResourceReach, change: (rows: RowsByCaller) => unknown): object => ({
+  ...resource,
+  rows: mapValues(resource.rows, change),
+  related: mapValues(resource.related, (each) => ({ ...each, rows: change(each.rows) })),
+});
+
+const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => unknown): object =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+
+/** `undefined` if there is no file. @throws CommandError for other content, so that `--update` never overwrites it */
+export function readSnapshot(file: string): AccessTable | undefined {
+  const name = JSON.stringify(file);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CommandError(`${name} cannot be read: ${reasonOf(cause)}.`, { cause });
+  }
+  const table = parseJson(text) as Partial<AccessTable> | null | undefined;
+  const reason = problemOf(table);
+  if (reason !== undefined)
+    throw new CommandError(
+      `${name} is not an access snapshot: ${reason}. Give another file, or delete this one and write it with --update.`,
+    );
+  const { callers, resources, routes } = table as AccessTable;
+  const expand = (rows: RowsByCaller | Rows): RowsByCaller =>
+    typeof rows === 'string' || Array.isArray(rows)
+      ? Object.fromEntries(callers.map((caller) => [caller, rows as Rows]))
+      : (rows as RowsByCaller);
+  return { routes, callers, resources: resources.map((each) => mapRows(each, expand) as ResourceReach) };
+}
+
+function problemOf(table: Partial<AccessTable> | null | undefined): string | undefined {
+  const { routes, callers, resources } = table ?? {};
+  if (!Array.isArray(routes) || !Array.isArray(callers) || !Array.isArray(resources))
+    return 'it is not an object of routes, callers and resources';
+  const row = routes.findIndex((each: Partial<AccessRow> | null) => !isRow(each));
+  if (row >= 0) return `route ${row + 1} is not an object of ${NAMES.join(', ')}`;
+  const resource = resources.findIndex((each: Partial<ResourceReach> | null) => !isResource(each));
+  return resource < 0
+    ? undefined
+    : `resource ${resource + 1} is not an object of entity, endpoint, rows, fields, related`;
+}
+
+const isRow = (row: Partial<AccessRow> | null): boolean =>
+  NAMES.every((name) =>
+    name === 'requirements' || name === 'rules' ? Array.isArray(row?.[name]) : typeof row?.[name] === 'string',
+  );
+
+const isResource = (resource: Partial<ResourceReach> | null): boolean =>
+  typeof resource?.entity === 'string' &&
+  typeof resource.endpoint === 'string' &&
+  [resource.rows, resource.fields, resource.related].every((each) => typeof each === 'object' && each !== null);

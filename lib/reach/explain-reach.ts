@@ -1,0 +1,126 @@
+/** Which rows and fields of a generated resource one request reaches, and whether one record is among them. */
+import type { INestApplicationContext } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import type { CompiledAccess } from '../access/compiled-access.js';
+import { crudApplicationOf } from '../crud/nest/crud-application.js';
+import type { OperationDeclaration } from '../crud/declare/operations.js';
+import type { Part, Plan } from '../crud/plan/plan.js';
+import { run } from '../crud/read/statements.js';
+import { and, keyIs, type Condition } from '../crud/sql/condition.js';
+import type { Principal } from '../http/principal.js';
+import type { ServedRoute } from '../routes/route.js';
+import { isServedBy, makeSymbolicCalls, effectOf } from './reach.js';
+import { recordRows, type MakeCall } from './record-rows.js';
+import { allOf, describeRows, rowsMeeting } from './rows.js';
+import { callAs } from './symbolic-caller.js';
+
+/** The caller of a request: of any user with the roles, or of one with these values. */
+export interface Asker {
+  /** `undefined` for a request without a token. */
+  readonly roles: readonly string[] | undefined;
+  readonly id: string | undefined;
+  readonly claims: Readonly<Record<string, unknown>> | undefined;
+}
+
+interface Asked {
+  readonly plan: Plan;
+  readonly operation: OperationDeclaration;
+  readonly makeCall: MakeCall;
+}
+
+/** Lines such as `Rows: own (customerId)`; none for a route that no generated resource serves. */
+export async function explainReach(
+  app: INestApplicationContext,
+  compiled: CompiledAccess,
+  request: { readonly method: string; readonly path: string },
+  asker: Asker,
+): Promise<string[]> {
+  const asked = await askedOf(app, compiled, request, asker);
+  if (!asked) return [];
+  const { plan, operation, makeCall } = asked;
+  const rows = await recordRows(plan, operation.name, effectOf(operation), makeCall);
+  const view = plan.viewsFor(makeCall(0, true).call.request).without;
+  const { canInsert, canUpdate } = view.permissions;
+  const { fields } = plan.schema;
+  const isRead = (field: (typeof fields)[number]): boolean => view.list.readable.includes(field);
+  const writable = fields.filter(operation.name.startsWith('create') ? canInsert : canUpdate);
+  const names = (of: typeof fields): string => of.map(({ name }) => name).join(', ') || 'none';
+  return [
+    `Rows: ${describeRows(rows)}`,
+    `Fields to read: ${names(fields.filter(isRead))}`,
+    `Hidden fields: ${names(fields.filter((field) => !isRead(field)))}`,
+    ...(effectOf(operation) === 'read' ? [] : [`Fields to write: ${names(writable)}`]),
+  ];
+}
+
+const REASONS: Readonly<Record<Part['kind'], string>> = {
+  path: 'the parameters of the path',
+  scope: 'the option `scope`',
+  owner: 'the option `owner`',
+  standing: 'the rules of the user class',
+  parents: 'the record that the path names before it',
+};
+
+/**
+ * Whether the record that a request names is visible to its caller, in a started application.
+ * @returns a line such as ``Record: not visible, because of the option `owner`: customerId = 5``
+ */
+export async function explainRecord(
+  app: INestApplicationContext,
+  compiled: CompiledAccess,
+  request: { readonly method: string; readonly path: string },
+  asker: Asker,
+): Promise<string> {
+  const asked = await askedOf(app, compiled, request, asker);
+  const id = asked && compiled.table.find(request.method, request.path)?.params['id'];
+  if (!asked || id === undefined) return 'Record: the path names no record of a generated resource';
+  const { plan, operation, makeCall } = asked;
+  const { schema, store } = plan;
+  const { call } = makeCall(0, true);
+  const task = { plan, call, hooks: {}, operation: operation.name, view: plan.viewsFor(call.request).without };
+  const key = schema.key.readText(String(id));
+  if (!('value' in key)) return `Record: the id must be ${key.expected}`;
+  const meets = async (...conditions: readonly Condition[]): Promise<boolean> =>
+    (await run(plan, call, (within) => store.reader.count(within, and(keyIs(schema.key, key.value), ...conditions)))) >
+    0;
+  if (!(await meets())) return `Record: there is no ${schema.name} with the id ${String(id)}`;
+  if (!(await meets(task.view.visible)))
+    return 'Record: not visible, because it is deleted or belongs to another class';
+  for (const part of plan.parts) {
+    const { conditions = [], preconditions = [] } = await part.add(task);
+    const written = preconditions.map(({ condition }) => condition);
+    const describe = (of: readonly Condition[]): string =>
+      `because of ${REASONS[part.kind]}: ${describeRows(allOf(...of.map((each) => rowsMeeting(each, () => undefined))))}`;
+    if (!(await meets(...conditions))) return `Record: not visible, ${describe(conditions)}`;
+    if (effectOf(operation) === 'change' && !(await meets(...written)))
+      return `Record: visible, and not to be changed, ${describe(written)}`;
+  }
+  return 'Record: visible';
+}
+
+async function askedOf(
+  app: INestApplicationContext,
+  compiled: CompiledAccess,
+  { method, path }: { readonly method: string; readonly path: string },
+  asker: Asker,
+): Promise<Asked | undefined> {
+  const served = compiled.table.find(method, path.replace(/[?#].*$/s, ''));
+  for (const [controller, plan] of crudApplicationOf(app.get(ModuleRef)).planByController) {
+    const operation = plan.options.knownOperations.find(
+      (each) => served && isServedBy(served.route, controller, each, compiled),
+    );
+    if (operation && served) return { plan, operation, makeCall: callsOf(asker, compiled, plan, served) };
+  }
+  return undefined;
+}
+
+function callsOf(
+  { roles, id, claims }: Asker,
+  { roles: { expand } }: CompiledAccess,
+  plan: Plan,
+  { params }: ServedRoute,
+): MakeCall {
+  if (id === undefined && claims === undefined) return makeSymbolicCalls(roles, expand, [plan]);
+  const user = { id, email: '', roles, ...claims } as unknown as Principal;
+  return () => ({ call: callAs(roles && user, expand, params as never), nameOf: () => undefined, read: new Set() });
+}

@@ -1,0 +1,237 @@
+/** What each kind of caller reaches of the records of generated resources: rows by operation, and fields. */
+import type { INestApplication } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { decide, type Access } from '../access/access.js';
+import type { CompiledAccess } from '../access/compiled-access.js';
+import type { RouteEntry } from '../access/route-access.js';
+import { overridesOf } from '../crud/nest/declaration-warnings.js';
+import { crudApplicationOf, type CrudControllerClass } from '../crud/nest/crud-application.js';
+import { rolesOf } from '../crud/declare/resolve-options.js';
+import type { CustomOperation } from '../crud/declare/custom-operation.js';
+import type { OperationDeclaration } from '../crud/declare/operations.js';
+import { standardOperations } from '../crud/operations/standard-operations.js';
+import type { CallerViews } from '../crud/plan/caller-views.js';
+import type { Plan } from '../crud/plan/plan.js';
+import { pathOf } from '../crud/plan/relation-parameters.js';
+import { BASE_ROLE } from '../http/principal.js';
+import { controllersServing } from '../routes/controller-methods.js';
+import type { Route } from '../routes/route.js';
+import { codeOf, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
+import { allOf, anyOf, condition, type Rows } from './rows.js';
+import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
+
+/** A caller without a token, or one whose token has this role only; `USER` is any user. */
+export type CallerName = string;
+export const NOBODY: CallerName = 'nobody';
+
+/** The callers that may, in the order of the table. */
+export type Callers = 'all' | 'none' | readonly CallerName[];
+
+export type RowsByCaller = Readonly<Record<CallerName, Rows>>;
+
+export interface FieldReach {
+  readonly read: Callers;
+  readonly create: Callers;
+  readonly update: Callers;
+}
+
+export interface RelatedReach {
+  readonly entity: string;
+  readonly rows: RowsByCaller;
+  /** Those of an entity without a resource. Others have the fields of their resource. */
+  readonly fields?: readonly string[];
+}
+
+export interface ResourceReach {
+  readonly entity: string;
+  readonly endpoint: string;
+  /** By operation: `GET /api/orders/:id`. */
+  readonly rows: Readonly<Record<string, RowsByCaller>>;
+  readonly fields: Readonly<Record<string, FieldReach>>;
+  /** Who may ask for deleted records too, and remove them for good. */
+  readonly deleted: Callers;
+  /** The records of relations that requests may include, filter by or link, by path. */
+  readonly related: Readonly<Record<string, RelatedReach>>;
+}
+
+export interface Reach {
+  /** `nobody`, `USER` for any user, and every other role that a rule, an option or the hierarchy names. */
+  readonly callers: readonly CallerName[];
+  readonly resources: readonly ResourceReach[];
+}
+
+interface Context {
+  readonly compiled: CompiledAccess;
+  readonly plans: ReadonlyMap<CrudControllerClass, Plan>;
+  readonly callers: readonly CallerName[];
+  makeCall(caller: CallerName): MakeCall;
+}
+
+/** The resources in the order of their declaration. */
+export async function compileReach(app: INestApplication, compiled: CompiledAccess): Promise<Reach> {
+  const plans = crudApplicationOf(app.get(ModuleRef)).planByController;
+  const context: Context = {
+    compiled,
+    plans,
+    callers: [NOBODY, ...namedRoles(app, compiled)],
+    makeCall: (caller) =>
+      makeSymbolicCalls(caller === NOBODY ? undefined : [caller], compiled.roles.expand, [...plans.values()]),
+  };
+  const resources = await Promise.all([...plans].map(([controller, plan]) => reachOf(controller, plan, context)));
+  return { callers: context.callers, resources };
+}
+
+/** `USER`, and every role that a rule, the hierarchy or an option of a resource names. */
+export function namedRoles(app: INestApplication, { roleNames }: CompiledAccess): ReadonlySet<string> {
+  const plans = [...crudApplicationOf(app.get(ModuleRef)).planByController.values()];
+  return new Set([BASE_ROLE, ...roleNames, ...plans.flatMap(({ options }) => rolesOf(options))]);
+}
+
+/** Calls of any user with these roles, or of a caller without a token. */
+export function makeSymbolicCalls(
+  granted: readonly string[] | undefined,
+  expand: SymbolicOptions['expand'],
+  plans: readonly Plan[],
+): MakeCall {
+  const uuids = uuidClaims(plans.flatMap(({ owner }) => owner ?? []));
+  return (probe, hasClaims) => symbolicCall(PROBES[probe] as number, { granted, expand, uuids, hasClaims });
+}
+
+async function reachOf(controller: CrudControllerClass, plan: Plan, context: Context): Promise<ResourceReach> {
+  const { options, schema } = plan;
+  const rows: Record<string, RowsByCaller> = {};
+  for (const operation of options.knownOperations)
+    for (const [route, entries] of routesOf(controller, operation, context.compiled))
+      rows[route] = await byCaller(context, (caller) =>
+        rowsOfOperation(controller, plan, operation, entries, caller, context),
+      );
+  const views = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
+  const may = (check: (views: CallerViews) => boolean): Callers =>
+    callersThat(context, (caller) => check(views.get(caller) as CallerViews));
+  const fields = schema.fields.map((field): [string, FieldReach] => [
+    field.name,
+    {
+      read: may((each) => each.with.list.readable.includes(field)),
+      create: may(({ without: { permissions } }) => permissions.canInsert(field)),
+      update: may(({ without: { permissions } }) => permissions.canUpdate(field)),
+    },
+  ]);
+  return {
+    entity: schema.name,
+    endpoint: options.endpoint,
+    rows,
+    fields: Object.fromEntries(fields),
+    deleted: may((each) => each.without.list.choosesDeleted),
+    related: await relatedOf(plan, rows, context),
+  };
+}
+
+/** The accesses of each route that serves an operation: several where a rule matches a part of its paths. */
+function routesOf(
+  controller: CrudControllerClass,
+  operation: OperationDeclaration,
+  compiled: CompiledAccess,
+): Map<string, readonly RouteEntry[]> {
+  const served = compiled.table.controllerRoutes.filter((route) => isServedBy(route, controller, operation, compiled));
+  return new Map(
+    served.map(({ method, path }) => [
+      `${method} ${path}`,
+      compiled.inside.entries.filter((entry) => entry.template === path && entry.method === method),
+    ]),
+  );
+}
+
+export function isServedBy(
+  { path, handler }: Route,
+  controller: CrudControllerClass,
+  { name }: OperationDeclaration,
+  { methods }: CompiledAccess,
+): boolean {
+  const shared = methods.filter(({ method }) => method === handler);
+  return (
+    handler !== undefined &&
+    handler === Reflect.get(controller.prototype, name) &&
+    controllersServing(path, shared).includes(controller as never)
+  );
+}
+
+async function rowsOfOperation(
+  controller: CrudControllerClass,
+  plan: Plan,
+  operation: OperationDeclaration,
+  entries: readonly RouteEntry[],
+  caller: CallerName,
+  context: Context,
+): Promise<Rows> {
+  const { roles } = context.compiled;
+  const granted = caller === NOBODY ? undefined : roles.expand([caller]);
+  const allowed = entries.map((entry) => ({ entry, rows: rowsAllowed(entry.access, granted) }));
+  const isSame = allowed.every(({ rows }) => JSON.stringify(rows) === JSON.stringify(allowed[0]?.rows));
+  const byPath = allowed.map(({ entry, rows }) => (isSame ? rows : allOf(rows, condition(`path ${entry.path}`))));
+  const access = anyOf(...byPath);
+  if (access === 'none') return access;
+  const records = await recordRows(plan, operation.name, effectOf(operation), context.makeCall(caller));
+  return allOf(access, records, ...codeIn(controller, plan, operation));
+}
+
+const rowsAllowed = (access: Access, granted: readonly string[] | undefined): Rows =>
+  decide(access, granted)
+    ? 'none'
+    : allOf(
+        ...access.requirements.map((each): Rows =>
+          'policy' in each ? condition(`policy ${each.policy.name}`) : 'all',
+        ),
+      );
+
+const CREATIONS: readonly string[] = ['create', 'createMany'];
+
+export const effectOf = ({ name, route }: OperationDeclaration): Effect =>
+  route.verb === 'GET' ? 'read' : CREATIONS.includes(name) ? 'create' : 'change';
+
+/** The application's own code that an operation runs may decide otherwise. */
+function codeIn(controller: CrudControllerClass, { options }: Plan, { name }: OperationDeclaration): Rows[] {
+  const override = overridesOf(controller).find((each) => each.operation.name === name);
+  if (override) return [condition(codeOf(override.path, override.method))];
+  const custom = options.operations?.find(
+    (each): each is CustomOperation =>
+      typeof each === 'object' && each.name === name && !(standardOperations as readonly object[]).includes(each),
+  );
+  return custom ? [condition(codeOf(name, custom.run))] : [];
+}
+
+async function relatedOf(plan: Plan, rows: ResourceReach['rows'], context: Context) {
+  const found: [string, RelatedReach][] = [];
+  const reads = Object.entries(rows).filter(([route]) => route.startsWith('GET '));
+  for (const [path, related] of plan.relations) {
+    const byCallers = await byCaller(context, (caller) => {
+      const { list } = viewsOf(plan, caller, context).without;
+      const isFollowed =
+        list.includable.has(path) ||
+        list.linkable.some((each) => each.path === path) ||
+        [...list.filterable.values()].some(({ relations }) => pathOf(relations).startsWith(path));
+      const isReached = isFollowed && reads.some(([, by]) => by[caller] !== 'none');
+      return isReached ? relatedRows(related, context.makeCall(caller)) : 'none';
+    });
+    const hasResource = [...context.plans.values()].some(({ options }) => options === related.options);
+    const names = related.list.readable.map(({ name }) => name);
+    found.push([path, { entity: related.schema.name, rows: byCallers, ...(!hasResource && { fields: names }) }]);
+  }
+  return Object.fromEntries(found);
+}
+
+/** Those of any caller with the role: permissions do not depend on other values. */
+const viewsOf = (plan: Plan, caller: CallerName, context: Context): CallerViews =>
+  plan.viewsFor(context.makeCall(caller)(0, true).call.request);
+
+async function byCaller(
+  { callers }: Context,
+  rowsFor: (caller: CallerName) => Rows | Promise<Rows>,
+): Promise<RowsByCaller> {
+  const entries = callers.map(async (caller) => [caller, await rowsFor(caller)] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+function callersThat({ callers }: Context, check: (caller: CallerName) => boolean): Callers {
+  const found = callers.filter(check);
+  return found.length === 0 ? 'none' : found.length === callers.length ? 'all' : found;
+}
