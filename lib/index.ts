@@ -33,6 +33,7 @@ export { Authenticator, type Authentication } from './access/principal.js';
 export { sessions } from './auth/sessions/sessions.plugin.js';
 export { mailedLinks, type MailedLinksOptions } from './auth/links/mailed-links.plugin.js';
 export { administration } from './auth/administration/administration.plugin.js';
+export { accessEndpoint } from './reach/access-endpoint.js';
 
 // Rules
 export { SecurityConfig } from './access/security-config.js';

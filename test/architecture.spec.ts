@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cors: ['options', 'http', 'routes'],
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access'],
-  reach: ['options', 'http', 'entities', 'routes', 'access', 'crud'],
+  reach: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
   cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi', 'reach'],
   testing: ['options', 'http', 'entities', 'routes', 'access', 'auth', 'crud'],
 };

@@ -2,7 +2,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { crudApplicationOf } from '../crud/nest/crud-application.js';
+import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from '../crud/nest/crud-application.js';
+import type { Call } from '../crud/store/call.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Part, Plan } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
@@ -10,7 +11,7 @@ import { and, keyIs, type Condition } from '../crud/sql/condition.js';
 import type { Principal } from '../http/principal.js';
 import type { ServedRoute } from '../routes/route.js';
 import { isServedBy, makeSymbolicCalls, effectOf } from './reach.js';
-import { recordRows, type MakeCall } from './record-rows.js';
+import { recordRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
 import { callAs } from './symbolic-caller.js';
 
@@ -75,27 +76,37 @@ export async function explainRecord(
   const id = asked && compiled.table.find(request.method, request.path)?.params['id'];
   if (!asked || id === undefined) return 'Record: the path names no record of a generated resource';
   const { plan, operation, makeCall } = asked;
+  const standing = await recordStanding(plan, makeCall(0, true).call, operation.name, effectOf(operation), String(id));
+  return `Record: ${standing ?? 'visible'}`;
+}
+
+/** Why a caller does not see a record, or may not change it; `undefined` where nothing refuses. */
+export async function recordStanding(
+  plan: Plan,
+  call: Call,
+  operation: string,
+  effect: Effect,
+  id: string,
+): Promise<string | undefined> {
   const { schema, store } = plan;
-  const { call } = makeCall(0, true);
-  const task = { plan, call, hooks: {}, operation: operation.name, view: plan.viewsFor(call.request).without };
-  const key = schema.key.readText(String(id));
-  if (!('value' in key)) return `Record: the id must be ${key.expected}`;
+  const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
+  const key = schema.key.readText(id);
+  if (!('value' in key)) return `the id must be ${key.expected}`;
   const meets = async (...conditions: readonly Condition[]): Promise<boolean> =>
     (await run(plan, call, (within) => store.reader.count(within, and(keyIs(schema.key, key.value), ...conditions)))) >
     0;
-  if (!(await meets())) return `Record: there is no ${schema.name} with the id ${String(id)}`;
-  if (!(await meets(task.view.visible)))
-    return 'Record: not visible, because it is deleted or belongs to another class';
+  if (!(await meets())) return `there is no ${schema.name} with the id ${id}`;
+  if (!(await meets(task.view.visible))) return 'not visible, because it is deleted or belongs to another class';
   for (const part of plan.parts) {
     const { conditions = [], preconditions = [] } = await part.add(task);
     const written = preconditions.map(({ condition }) => condition);
     const describe = (of: readonly Condition[]): string =>
       `because of ${REASONS[part.kind]}: ${describeRows(allOf(...of.map((each) => rowsMeeting(each, () => undefined))))}`;
-    if (!(await meets(...conditions))) return `Record: not visible, ${describe(conditions)}`;
-    if (effectOf(operation) === 'change' && !(await meets(...written)))
-      return `Record: visible, and not to be changed, ${describe(written)}`;
+    if (!(await meets(...conditions))) return `not visible, ${describe(conditions)}`;
+    if (effect === 'change' && !(await meets(...written)))
+      return `visible, and not to be changed, ${describe(written)}`;
   }
-  return 'Record: visible';
+  return undefined;
 }
 
 async function askedOf(
@@ -104,12 +115,28 @@ async function askedOf(
   { method, path }: { readonly method: string; readonly path: string },
   asker: Asker,
 ): Promise<Asked | undefined> {
+  const served = operationServing(crudApplicationOf(app.get(ModuleRef)), compiled, { method, path });
+  return served && { ...served, makeCall: callsOf(asker, compiled, served) };
+}
+
+export interface ServedOperation {
+  readonly controller: CrudControllerClass;
+  readonly plan: Plan;
+  readonly operation: OperationDeclaration;
+  readonly params: ServedRoute['params'];
+}
+
+/** The generated operation that serves a request; `undefined` where another route does. */
+export function operationServing(
+  crud: CrudApplication,
+  compiled: CompiledAccess,
+  { method, path }: { readonly method: string; readonly path: string },
+): ServedOperation | undefined {
   const served = compiled.table.find(method, path.replace(/[?#].*$/s, ''));
-  for (const [controller, plan] of crudApplicationOf(app.get(ModuleRef)).planByController) {
-    const operation = plan.options.knownOperations.find(
-      (each) => served && isServedBy(served.route, controller, each, compiled),
-    );
-    if (operation && served) return { plan, operation, makeCall: callsOf(asker, compiled, plan, served) };
+  if (!served) return undefined;
+  for (const [controller, plan] of crud.planByController) {
+    const operation = plan.options.knownOperations.find((each) => isServedBy(served.route, controller, each, compiled));
+    if (operation) return { controller, plan, operation, params: served.params };
   }
   return undefined;
 }
@@ -117,8 +144,7 @@ async function askedOf(
 function callsOf(
   { roles, id, claims }: Asker,
   { roles: { expand } }: CompiledAccess,
-  plan: Plan,
-  { params }: ServedRoute,
+  { plan, params }: ServedOperation,
 ): MakeCall {
   if (id === undefined && claims === undefined) return makeSymbolicCalls(roles, expand, [plan]);
   const user = { id, email: '', roles, ...claims } as unknown as Principal;

@@ -127,7 +127,7 @@ async function reachOf(controller: CrudControllerClass, plan: Plan, context: Con
 }
 
 /** The accesses of each route that serves an operation: several where a rule matches a part of its paths. */
-function routesOf(
+export function routesOf(
   controller: CrudControllerClass,
   operation: OperationDeclaration,
   compiled: CompiledAccess,

@@ -2,6 +2,7 @@
 import type { Field } from '../entities/entity-schema.js';
 import { setRoleHierarchy, type Principal } from '../http/principal.js';
 import type { HttpRequest } from '../http/http-request.js';
+import type { ServedRoute } from '../routes/route.js';
 import type { Call } from '../crud/store/call.js';
 
 /** A call of a caller, and the name of a value in it that stands for any value: `:id`. */
@@ -61,7 +62,7 @@ export function symbolicCall(probe: number, { granted, expand, uuids, hasClaims 
 }
 
 /** The call of a request that is not sent. @param user `undefined` for a caller without a token */
-export function callAs(user: Principal | undefined, expand: Expand, params: HttpRequest['params'] = {}): Call {
+export function callAs(user: Principal | undefined, expand: Expand, params: ServedRoute['params'] = {}): Call {
   const request = { method: 'GET', headers: {}, params, user } as unknown as HttpRequest;
   setRoleHierarchy(request, expand);
   return { state: undefined, request, transaction: undefined, writes: false, visible: new Map() };

@@ -1,0 +1,155 @@
+/** The endpoint that tells callers what they may do with generated resources, and with one record. */
+import { BadRequestException, NotFoundException } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { AccessRules } from '../access/access-rules.js';
+import { decide } from '../access/access.js';
+import type { CompiledAccess } from '../access/compiled-access.js';
+import { authFailure } from '../documents/failures.js';
+import { jsonResponse, openObject, TEXT } from '../documents/operation-document.js';
+import { INVALID, MESSAGE } from '../auth/plugins/document-parts.js';
+import { accountEndpoint, type AuthPlugin } from '../auth/plugins/plugin.js';
+import { crudApplicationOf } from '../crud/nest/crud-application.js';
+import type { OperationDeclaration } from '../crud/declare/operations.js';
+import type { Plan } from '../crud/plan/plan.js';
+import { userOf } from '../http/principal.js';
+import { queryOf, type HttpRequest } from '../http/http-request.js';
+import { joinPaths } from '../routes/route.js';
+import { operationServing, recordStanding } from './explain-reach.js';
+import { effectOf, routesOf } from './reach.js';
+import { callAs } from './symbolic-caller.js';
+
+interface Permitted {
+  readonly operations: readonly string[];
+  readonly read: readonly string[];
+  readonly create: readonly string[];
+  readonly update: readonly string[];
+}
+
+interface PermittedResource extends Permitted {
+  /** With the parameters of its endpoint: `/api/products/:productId/reviews`. */
+  readonly path: string;
+  readonly filter: readonly string[];
+  readonly sort: readonly string[];
+  /** The field that must hold the id of the user for a change. */
+  readonly owner?: string;
+}
+
+const NAMES = { type: 'array', items: TEXT };
+const PERMITTED = { operations: NAMES, read: NAMES, create: NAMES, update: NAMES };
+const ALWAYS = { path: TEXT, ...PERMITTED, filter: NAMES, sort: NAMES };
+const RESOURCE = openObject({ ...ALWAYS, owner: TEXT }, Object.keys(ALWAYS));
+const DATA = openObject({ resources: { type: 'array', items: RESOURCE }, record: openObject(PERMITTED) }, []);
+const ANSWER = openObject({ ...MESSAGE, data: DATA });
+
+const ENDPOINT = accountEndpoint({
+  name: 'access',
+  route: 'GET access',
+  access: 'public',
+  limit: false,
+  summary: 'Say what the caller may do',
+  description:
+    'By generated resource: the operations that the access rules allow, and the fields that the caller reads, writes, filters and sorts by. ' +
+    'With `record`, for one record. Policies are asked when an operation is called.',
+  operationId: 'getAccess',
+  parameters: () => [
+    { in: 'query', name: 'record', schema: TEXT, description: 'The path of a record, such as `/api/orders/7`.' },
+  ],
+  answers: {
+    200: jsonResponse('What the caller may do', ANSWER),
+    ...INVALID,
+    404: authFailure('The caller sees no such record.', 'No record at /api/orders/7'),
+  },
+  async run({ get }, { request }) {
+    const compiled = get(AccessRules).compiled as CompiledAccess;
+    const record = recordIn(request);
+    const data =
+      record === undefined
+        ? { resources: resourcesFor(request, compiled, get(ModuleRef)) }
+        : { record: await permittedOn(record, request, compiled, get(ModuleRef)) };
+    return { success: true, message: 'Access', data };
+  },
+});
+
+/**
+ * Adds `GET {base}/access` to accounts: what the caller may do, from the rules and options that decide on requests.
+ * @example plugins: [accessEndpoint()]
+ */
+export const accessEndpoint = (): AuthPlugin => ({ name: 'accessEndpoint', endpoints: [ENDPOINT] });
+
+/** @throws 400 */
+function recordIn(request: HttpRequest): string | undefined {
+  const query = [...new URLSearchParams(queryOf(request))];
+  const [[name, record] = []] = query;
+  if (name === undefined) return undefined;
+  if (query.length > 1 || name !== 'record')
+    throw new BadRequestException('The only parameter is record, the path of a record such as /api/orders/7');
+  return record;
+}
+
+const isPermitted = (routes: ReturnType<typeof routesOf>, request: HttpRequest, { roles }: CompiledAccess): boolean => {
+  const granted = userOf(request) && roles.expand(userOf(request)?.roles ?? []);
+  return [...routes.values()].flat().some(({ access }) => !decide(access, granted));
+};
+
+function resourcesFor(request: HttpRequest, compiled: CompiledAccess, moduleRef: ModuleRef): PermittedResource[] {
+  const found = new Map<string, PermittedResource & { readonly operations: string[] }>();
+  for (const [controller, plan] of crudApplicationOf(moduleRef).planByController)
+    for (const operation of plan.options.knownOperations) {
+      const routes = routesOf(controller, operation, compiled);
+      if (!isPermitted(routes, request, compiled)) continue;
+      for (const route of routes.keys()) {
+        const path = baseOf(route, operation);
+        const resource = found.get(path) ?? { path, operations: [], ...fieldsFor(plan, request) };
+        found.set(path, resource);
+        resource.operations.push(operation.name);
+      }
+    }
+  return [...found.values()];
+}
+
+/** `GET /api/orders/:id` → `/api/orders` */
+function baseOf(route: string, operation: OperationDeclaration): string {
+  const path = route.slice(route.indexOf(' ') + 1);
+  const below = joinPaths(operation.route.path);
+  return below !== '/' && path.endsWith(below) ? path.slice(0, -below.length) : path;
+}
+
+function fieldsFor(plan: Plan, request: HttpRequest): Omit<PermittedResource, 'path' | 'operations'> {
+  const { list, permissions, isOwnerBound } = plan.viewsFor(request).without;
+  const names = (may: (field: Plan['schema']['fields'][number]) => boolean): string[] =>
+    plan.schema.fields.filter(may).map(({ name }) => name);
+  return {
+    read: names((field) => list.readable.includes(field)),
+    create: names((field) => permissions.canInsert(field)),
+    update: names((field) => permissions.canUpdate(field)),
+    filter: [...list.filterable.keys()],
+    sort: [...list.sortable.keys()],
+    ...(isOwnerBound && plan.owner?.claim === 'id' && { owner: plan.owner.field.name }),
+  };
+}
+
+/** @throws 400 for a path that leads to no generated resource, 404 for a record that the caller does not see */
+async function permittedOn(
+  path: string,
+  request: HttpRequest,
+  compiled: CompiledAccess,
+  moduleRef: ModuleRef,
+): Promise<Permitted> {
+  const served = operationServing(crudApplicationOf(moduleRef), compiled, { method: 'GET', path });
+  const id = served?.params['id'];
+  if (!served || typeof id !== 'string')
+    throw new BadRequestException('record must be the path of a record of a generated resource, such as /api/orders/7');
+  const { controller, plan, params } = served;
+  const call = callAs(userOf(request), compiled.roles.expand, params);
+  const operations: string[] = [];
+  for (const operation of plan.options.knownOperations) {
+    if (!operation.route.takes.includes('id')) continue;
+    if (!isPermitted(routesOf(controller, operation, compiled), request, compiled)) continue;
+    const standing = await recordStanding(plan, call, operation.name, effectOf(operation), id);
+    if (standing === undefined) operations.push(operation.name);
+  }
+  if (operations.length === 0) throw new NotFoundException(`No record at ${path}`);
+  const { read, create, update } = fieldsFor(plan, request);
+  const isUpdated = operations.some((name) => name === 'update' || name === 'patch');
+  return { operations, read, create, update: isUpdated ? update : [] };
+}

@@ -1,0 +1,139 @@
+/** `GET {base}/access`: what it says is what the operations then do. */
+import { AuthModule, type AuthOptions, AuthUser, CrudModule, SecurityConfig, accessEndpoint } from 'declarest';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { as } from 'declarest/testing';
+import { PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
+import { createDatabase } from '../harness/databases.js';
+import { TEST_SECRET } from '../harness/tokens.js';
+
+@Entity('may_users')
+class User extends AuthUser {}
+
+@Entity('may_shops')
+class Shop {
+  @PrimaryGeneratedColumn()
+  id!: number;
+}
+
+@Entity('may_orders')
+class Order {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  shopId!: number;
+
+  @Column()
+  customerId!: number;
+
+  @Column({ default: 0 })
+  discount!: number;
+}
+
+const ORDERS = {
+  entity: Order,
+  endpoint: '/shops/:shopId/orders',
+  filterableFields: ['discount', 'customerId'],
+  sortableFields: ['discount', 'id'],
+  enableBatch: true,
+  owner: { field: 'customerId', except: ['STAFF'] },
+  fieldPermissions: { discount: { read: ['STAFF'], write: ['STAFF'] } },
+  access: { read: 'public', create: 'authenticated', update: 'authenticated', delete: ['ADMIN'] },
+} as const;
+
+class Security extends SecurityConfig {
+  override configure(): void {
+    this.requireRole('ADMIN', '/v1/shops/*');
+  }
+}
+
+const AUTH: AuthOptions = {
+  userClass: User,
+  jwtSecret: TEST_SECRET,
+  roleHierarchy: { ADMIN: ['STAFF'] },
+  plugins: [accessEndpoint()],
+};
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  let running: RunningApp;
+  beforeAll(async () => {
+    const database = await createDatabase();
+    const module = {
+      imports: [
+        TypeOrmModule.forRoot({ ...database.options, autoLoadEntities: true, synchronize: true }),
+        AuthModule.forRoot(AUTH),
+        CrudModule.forFeature({ entity: Shop, endpoint: '/shops' }, ORDERS),
+      ],
+      providers: [Security],
+    };
+    running = await startApp(platform, module, {
+      configure: (app) => void app.setGlobalPrefix('v1'),
+      onClose: () => database.drop(),
+    });
+    const dataSource = running.app.get(DataSource);
+    await dataSource.getRepository(Shop).save([{}, {}]);
+    await dataSource.getRepository(Order).save([5, 6].map((customerId) => ({ shopId: 1, customerId })));
+  });
+  afterAll(() => running.close());
+
+  const client = (role?: string, id = '5') =>
+    as(running.app, role === undefined ? undefined : { roles: [role], sub: id });
+  const resource = async (role?: string) => {
+    const { status, json } = await client(role).get('/v1/api/auth/access');
+    expect(status).toBe(200);
+    const { resources } = (json as { data: { resources: { path: string }[] } }).data;
+    return resources.find(({ path }) => path === '/v1/shops/:shopId/orders');
+  };
+
+  it('says operations, fields, filters, sorts and the owner of each caller', async () => {
+    const reads = ['findAll', 'findById'];
+    expect(await resource()).toMatchObject({ operations: reads, owner: 'customerId' });
+    expect(await resource('USER')).toEqual({
+      path: '/v1/shops/:shopId/orders',
+      operations: expect.toSatisfy((names: string[]) => names.includes('patch') && !names.includes('delete')),
+      read: ['id', 'shopId', 'customerId'],
+      create: ['shopId'],
+      update: ['shopId'],
+      filter: ['customerId'],
+      sort: ['id'],
+      owner: 'customerId',
+    });
+    const ofAdmin = await resource('ADMIN');
+    expect(ofAdmin).toMatchObject({ filter: ['discount', 'customerId'], read: expect.arrayContaining(['discount']) });
+    expect(ofAdmin).not.toHaveProperty('owner');
+    expect(ofAdmin).toMatchObject({ operations: expect.arrayContaining(['delete', 'deleteMany']) });
+  });
+
+  it('says what the caller may do with one record, as the operations then do', async () => {
+    for (const [role, id, order] of [
+      ['USER', '5', 1],
+      ['USER', '5', 2],
+      ['STAFF', '5', 2],
+      ['ADMIN', '5', 2],
+    ] as const) {
+      const path = `/v1/shops/1/orders/${order}`;
+      const { json } = await client(role, id).get(`/v1/api/auth/access?record=${encodeURIComponent(path)}`);
+      const { operations } = (json as { data: { record: { operations: string[] } } }).data.record;
+      const patched = await client(role, id).patch(path, {});
+      expect([role, order, operations.includes('patch')]).toEqual([role, order, patched.status === 200]);
+      expect(operations.includes('delete')).toBe(role === 'ADMIN');
+      expect(operations).toContain('findById');
+    }
+  });
+
+  it.each<[query: string, status: number]>([
+    ['record=/v1/shops/1/orders/9', 404],
+    ['record=/v1/shops/2/orders/1', 404],
+    ['record=/v1/shops/x/orders/1', 404],
+    ['record=/v1/shops/1/orders/x', 404],
+    ['record=/v1/shops/1/orders', 400],
+    ['record=/none', 400],
+    ['record=', 400],
+    ['other=1', 400],
+    ['record=/v1/shops/1/orders/1&record=/v1/shops/1/orders/2', 400],
+  ])('answers %s by %d, without inner details', async (query, status) => {
+    const answer = await client('USER').get(`/v1/api/auth/access?${query}`);
+    expect([answer.status, answer.json]).toEqual([status, { success: false, message: expect.any(String) }]);
+  });
+});
