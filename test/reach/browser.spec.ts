@@ -20,7 +20,7 @@ describe('the page of the access table', () => {
   beforeAll(async () => {
     const file = join(folder, 'access.html');
     writeFileSync(file, accessPage(await tableOf('express')));
-    browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: browserPath as string, args: ['--no-sandbox'] });
     page = await browser.newPage();
     page.on('request', (request) => requests.push(request.url()));
     await page.goto(pathToFileURL(file).href);
