@@ -25,7 +25,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access'],
   cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi'],
-  testing: ['options', 'http', 'entities', 'routes', 'access', 'auth', 'crud'],
+  testing: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
 };
 
 /** The folders of a folder from the bottom to the top: each may import those before it. Only the module imports all. */

@@ -1,0 +1,120 @@
+/** Compares the answers of two databases that differ only in what a caller may not see. */
+import type { INestApplication } from '@nestjs/common';
+import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
+import type { TestUser } from '../client.js';
+import type { Exception } from './comparison.js';
+import { DatabasePair, type PairOptions } from './database-pair.js';
+import { readDocument } from './document-operations.js';
+import { IsolationError, type IsolationFinding } from './isolation-error.js';
+import { seeded } from './random.js';
+import { RandomRequests, type IsolationRequest } from './random-requests.js';
+import { smallestRequests } from './smallest-requests.js';
+
+export interface IsolationOptions {
+  /** Each of them sends the requests, such as a user of each tenant. */
+  readonly as: readonly TestUser[];
+  /**
+   * Changes in the second database what this caller may not see, and nothing else: it changes and removes records of
+   * others, and changes hidden fields. It makes the same changes each time.
+   */
+  readonly vary: (app: INestApplication, caller: TestUser) => unknown;
+  /** For each caller; default 2000. */
+  readonly requests?: number;
+  /** Another integer makes other requests; default 1. */
+  readonly seed?: number;
+}
+
+export interface IsolationResult {
+  /** How many requests had each status, by operation: `{ 'GET /api/projects': { 200: 31, 400: 2 } }`. */
+  readonly operations: Readonly<Record<string, Readonly<Record<number, number>>>>;
+  /** How many answers differed by an exception, or did not differ again when the requests were repeated. */
+  readonly excepted: Readonly<Record<Exception | 'not repeated', number>>;
+}
+
+/** New databases come after so many requests, so that deleted records come back. */
+const ROUND = 100;
+
+/**
+ * Sends random requests of the OpenAPI document, as each caller, to two applications whose databases differ only in what
+ * that caller may not see. Compares status, headers and body of the answers. Generated ids and times, and conflicts of
+ * unique values, may differ. Needs `@nestjs/swagger`.
+ * @param createApp creates the application and its records, with a database of its own for each call: two of them run at
+ * the same time. The records have the same primary keys each time
+ * @returns what was sent
+ * @throws IsolationError with the smallest request that tells a difference; InvalidOptionError for wrong arguments
+ * @example await isolationProof(createApp, { as: [ann, bob], vary: (app, caller) => changeOthers(app, caller) });
+ */
+export async function isolationProof(
+  createApp: () => Promise<INestApplication>,
+  options: IsolationOptions,
+): Promise<IsolationResult> {
+  checkArguments(createApp, options);
+  const { as: callers, vary, requests = 2_000, seed = 1 } = options;
+  const pairOptions = { createApp, vary };
+  const operations: Record<string, Record<number, number>> = {};
+  const excepted = { 'generated id': 0, conflict: 0, 'not repeated': 0 };
+  for (const [place, caller] of callers.entries()) {
+    let random: RandomRequests | undefined;
+    for (let rest = requests; rest > 0;) {
+      const sent: IsolationRequest[] = [];
+      const comparison = await DatabasePair.use(pairOptions, caller, async (pair, values) => {
+        random ??= new RandomRequests(await readDocument(pair.apps[0] as INestApplication), values, seeded(seed * 1_000 + place));
+        while (sent.length < Math.min(ROUND, rest)) {
+          const request = random.next();
+          sent.push(request);
+          const { comparison, answers } = await pair.send(request);
+          const { status, json } = answers[0];
+          const statuses = (operations[request.operation] ??= {});
+          statuses[status] = (statuses[status] ?? 0) + 1;
+          random.learn(json);
+          if (comparison !== 'same') return comparison;
+        }
+        return 'same';
+      });
+      rest -= sent.length;
+      // After an exception, the databases differ in more than what the caller may not see.
+      if (comparison === 'same') continue;
+      const isDifferent = comparison === 'different';
+      const found = isDifferent && (await smallestRequests(sent, (each) => attempt(pairOptions, caller, each)));
+      if (found) throw new IsolationError({ ...found, caller, seed });
+      excepted[isDifferent ? 'not repeated' : comparison] += 1;
+    }
+  }
+  return { operations, excepted };
+}
+
+type Attempted = Omit<IsolationFinding, 'caller' | 'seed'>;
+
+/** Sends the requests to new databases. @returns `undefined` unless the answers to the last one, and no others, differ */
+function attempt(
+  options: PairOptions,
+  caller: TestUser,
+  requests: readonly IsolationRequest[],
+): Promise<Attempted | undefined> {
+  return DatabasePair.use(options, caller, async (pair) => {
+    for (const [place, request] of requests.entries()) {
+      const { comparison, answers, compared } = await pair.send(request);
+      if (comparison === 'same') continue;
+      const isFound = comparison === 'different' && place === requests.length - 1;
+      return isFound ? { request, earlier: requests.slice(0, place), answers, compared } : undefined;
+    }
+    return undefined;
+  });
+}
+
+function checkArguments(createApp: unknown, options: IsolationOptions): void {
+  const refuse = (name: string, expected: string, value: unknown, advice: string): never => {
+    throw new InvalidOptionError(`isolationProof(): ${name}`, expected, describe(value), advice);
+  };
+  const advice = 'Pass a function that creates the application with a database of its own';
+  if (typeof createApp !== 'function') refuse('the first argument', 'a function', createApp, advice);
+  expectKnownNames('isolationProof(): the second argument', options, ['as', 'vary', 'requests', 'seed']);
+  const { as: callers, vary, requests = 1, seed = 1 } = options;
+  if (!Array.isArray(callers) || callers.length === 0)
+    refuse('as', 'an array of users', callers, 'name a user of each tenant, such as { sub: 1, roles: ["USER"] }');
+  if (typeof vary !== 'function')
+    refuse('vary', 'a function', vary, 'pass a function that changes the second database');
+  if (!Number.isSafeInteger(requests) || requests < 1)
+    refuse('requests', 'a positive integer', requests, 'leave it out for 2000');
+  if (!Number.isSafeInteger(seed)) refuse('seed', 'an integer', seed, 'leave it out for 1');
+}

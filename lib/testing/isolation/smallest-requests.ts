@@ -1,0 +1,64 @@
+/** Looks for the smallest requests that still tell two databases apart. */
+import type { IsolationRequest } from './random-requests.js';
+
+/** @returns what the requests tell about the databases, `undefined` where they tell nothing; starts with new databases */
+export type Attempt<F> = (requests: readonly IsolationRequest[]) => Promise<F | undefined>;
+
+/** The last request is the one whose answers differ. @returns `undefined` where the difference cannot be repeated */
+export async function smallestRequests<F>(
+  all: readonly IsolationRequest[],
+  attempt: Attempt<F>,
+): Promise<F | undefined> {
+  const last = all.slice(-1);
+  const writes = all.slice(0, -1).filter(({ method }) => method !== 'GET' && method !== 'HEAD');
+  let requests: readonly IsolationRequest[] = [];
+  let found: F | undefined;
+  for (const candidate of [last, [...writes, ...last], all]) {
+    requests = candidate;
+    found = await attempt(candidate);
+    if (found) break;
+  }
+  const keepIfFound = async (candidate: readonly IsolationRequest[]): Promise<boolean> => {
+    const repeated = await attempt(candidate);
+    if (repeated) [requests, found] = [candidate, repeated];
+    return repeated !== undefined;
+  };
+  if (!found) return undefined;
+  for (let size = requests.length >> 1; size >= 1; size >>= 1)
+    for (let start = 0; start < requests.length - 1;)
+      if (!(await keepIfFound(requests.toSpliced(start, Math.min(size, requests.length - 1 - start))))) start += size;
+  for (let place = 0; place < requests.length; place += 1) {
+    let isSmaller = true;
+    while (isSmaller) {
+      isSmaller = false;
+      for (const candidate of smaller(requests[place] as IsolationRequest))
+        if ((isSmaller = await keepIfFound(requests.with(place, candidate)))) break;
+    }
+  }
+  return found;
+}
+
+/** The request with one part less. */
+function* smaller(request: IsolationRequest): Generator<IsolationRequest> {
+  const { query, headers, json } = request;
+  for (const place of query.keys()) yield { ...request, query: query.toSpliced(place, 1) };
+  for (const name of Object.keys(headers)) {
+    const { [name]: _, ...others } = headers;
+    yield { ...request, headers: others };
+  }
+  for (const part of smallerJson(json)) yield { ...request, json: part };
+}
+
+/** The value with one member or element less, at any depth. */
+function* smallerJson(value: unknown): Generator<unknown> {
+  if (Array.isArray(value)) {
+    for (const place of value.keys()) yield value.toSpliced(place, 1);
+    for (const [place, each] of value.entries()) for (const part of smallerJson(each)) yield value.with(place, part);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, each] of Object.entries(value)) {
+      const { [name]: _, ...others } = value as Readonly<Record<string, unknown>>;
+      yield others;
+      for (const part of smallerJson(each)) yield { ...value, [name]: part };
+    }
+  }
+}
