@@ -3,12 +3,17 @@ import type { Answer } from '../client.js';
 
 /** Why two answers may differ. */
 export type Exception = 'generated id' | 'conflict';
-export type Comparison = 'same' | Exception | 'different';
 
-const HEADERS = [
-  ...['allow', 'content-disposition', 'content-type', 'etag', 'idempotency-replayed', 'link', 'location'],
-  ...['retry-after', 'x-total-count'],
-];
+export interface Compared {
+  readonly comparison: 'same' | Exception | 'different';
+  /** Of the first and of the varied database. */
+  readonly answers: readonly [Answer, Answer];
+  /** What was compared of them: status, headers and body, without generated times and tokens. */
+  readonly texts: readonly [string, string];
+}
+
+const HEADERS =
+  'allow content-disposition content-type etag idempotency-replayed link location retry-after x-total-count'.split(' ');
 
 const TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?|\b\d{13}\b/g;
 const TOKENS = /"(\w*[tT]oken)":"[^"]*"/g;
@@ -24,37 +29,29 @@ export function isRecent(text: string, since: number): boolean {
   return readings.some((time) => time >= since - 1_000 && time <= Date.now() + 1_000);
 }
 
-export function compare(method: string, first: Compared, second: Compared): Comparison {
-  if (first.text === second.text) return 'same';
-  if (method !== 'GET' && (first.isConflict || second.isConflict)) return 'conflict';
-  return method === 'POST' && first.withoutIds === second.withoutIds ? 'generated id' : 'different';
-}
-
-/** What is compared of an answer. */
-export interface Compared {
-  /** Status, headers and body, without generated times and tokens. */
-  readonly text: string;
-  /** Also without generated ids. */
-  readonly withoutIds: string;
-  readonly isConflict: boolean;
-}
-
 /** @param since when the creation of the databases began, in milliseconds */
-export function comparedOf(answer: Answer, since: number): Compared {
-  const { status, headers, text, json } = answer;
-  const { location = '' } = headers;
-  const key = location.slice(location.lastIndexOf('/') + 1);
-  const isId = (name: string, value: unknown): boolean => name === 'id' || (key !== '' && String(value) === key);
-  const body = JSON.stringify(json, (name, value: unknown) => (isId(name, value) ? '<id>' : value)) ?? text;
-  const anonymous = { ...answer, text: body, headers: { ...headers, location: location.replace(/[^/]+$/, '<id>') } };
-  return {
-    text: comparedText(answer, since),
-    withoutIds: comparedText(anonymous, since),
-    isConflict: [207, 400, 409].includes(status) && CONFLICT.test(text),
-  };
+export function compare(method: string, answers: Compared['answers'], since: number): Compared {
+  const texts = answers.map((answer) => textOf(answer, since)) as [string, string];
+  const [one, other] = answers.map((answer) => textOf(withoutIds(answer), since));
+  const isException = method === 'POST' && one === other ? 'generated id' : 'different';
+  const isConflict = method !== 'GET' && answers.some(tellsConflict);
+  const comparison = texts[0] === texts[1] ? 'same' : isConflict ? 'conflict' : isException;
+  return { comparison, answers, texts };
 }
 
-function comparedText({ status, headers, text }: Answer, since: number): string {
+const tellsConflict = ({ status, text }: Answer): boolean => [207, 400, 409].includes(status) && CONFLICT.test(text);
+
+/** Without members `id`, and without the key in `Location`. */
+function withoutIds(answer: Answer): Answer {
+  const { location = '' } = answer.headers;
+  const key = location.slice(location.lastIndexOf('/') + 1);
+  const replaced = (name: string, value: unknown): unknown =>
+    name === 'id' || (key !== '' && String(value) === key) ? '<id>' : value;
+  const text = JSON.stringify(answer.json, replaced) ?? answer.text;
+  return { ...answer, text, headers: { ...answer.headers, location: location.replace(/[^/]+$/, '<id>') } };
+}
+
+function textOf({ status, headers, text }: Answer, since: number): string {
   const withoutTimes = (value: string): string =>
     value.replace(TIME, (time) => (isRecent(time, since) ? '<time>' : time));
   // Express makes a weak ETag of the body, in which a time is.

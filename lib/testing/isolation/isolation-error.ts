@@ -1,4 +1,5 @@
-import type { Answer, TestUser } from '../client.js';
+import type { TestUser } from '../client.js';
+import type { Compared } from './comparison.js';
 import { targetOf, type IsolationRequest } from './random-requests.js';
 
 /** Two answers to a request, of databases that differ only in what its caller may not see. */
@@ -8,10 +9,7 @@ export interface IsolationFinding {
   readonly request: IsolationRequest;
   /** What must be sent before it; mostly nothing. */
   readonly earlier: readonly IsolationRequest[];
-  /** Of the first database, and of the one that `vary` changed. */
-  readonly answers: readonly [Answer, Answer];
-  /** What was compared of them: status, headers and body, without generated times. */
-  readonly compared: readonly [string, string];
+  readonly compared: Compared;
   /** Gives the same requests again. */
   readonly seed: number;
 }
@@ -22,7 +20,7 @@ export class IsolationError extends Error {
 
   constructor(readonly finding: IsolationFinding) {
     const { caller, request, earlier, compared, seed } = finding;
-    const [first, second] = compared;
+    const [first, second] = compared.texts;
     let same = 0;
     while (first[same] === second[same]) same += 1;
     super(

@@ -3,7 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
 import type { TestUser } from '../client.js';
 import type { Exception } from './comparison.js';
-import { DatabasePair, type PairOptions } from './database-pair.js';
+import { type PairOptions, withPair } from './database-pair.js';
 import { readDocument } from './document-operations.js';
 import { IsolationError, type IsolationFinding } from './isolation-error.js';
 import { seeded } from './random.js';
@@ -57,16 +57,16 @@ export async function isolationProof(
     let random: RandomRequests | undefined;
     for (let rest = requests; rest > 0;) {
       const sent: IsolationRequest[] = [];
-      const comparison = await DatabasePair.use(pairOptions, caller, async (pair, values) => {
-        random ??= new RandomRequests(await readDocument(pair.apps[0] as INestApplication), values, seeded(seed * 1_000 + place));
+      const comparison = await withPair(pairOptions, caller, async ({ app, values, send }) => {
+        random ??= new RandomRequests(await readDocument(app), values, seeded(seed * 1_000 + place));
         while (sent.length < Math.min(ROUND, rest)) {
           const request = random.next();
           sent.push(request);
-          const { comparison, answers } = await pair.send(request);
-          const { status, json } = answers[0];
+          const { comparison, answers } = await send(request);
+          const { status } = answers[0];
           const statuses = (operations[request.operation] ??= {});
           statuses[status] = (statuses[status] ?? 0) + 1;
-          random.learn(json);
+          random.learn(request, answers[0]);
           if (comparison !== 'same') return comparison;
         }
         return 'same';
@@ -83,38 +83,37 @@ export async function isolationProof(
   return { operations, excepted };
 }
 
-type Attempted = Omit<IsolationFinding, 'caller' | 'seed'>;
+type Found = Omit<IsolationFinding, 'caller' | 'seed'>;
 
 /** Sends the requests to new databases. @returns `undefined` unless the answers to the last one, and no others, differ */
-function attempt(
-  options: PairOptions,
-  caller: TestUser,
-  requests: readonly IsolationRequest[],
-): Promise<Attempted | undefined> {
-  return DatabasePair.use(options, caller, async (pair) => {
+const attempt = (options: PairOptions, caller: TestUser, requests: readonly IsolationRequest[]) =>
+  withPair(options, caller, async ({ send }): Promise<Found | undefined> => {
     for (const [place, request] of requests.entries()) {
-      const { comparison, answers, compared } = await pair.send(request);
-      if (comparison === 'same') continue;
-      const isFound = comparison === 'different' && place === requests.length - 1;
-      return isFound ? { request, earlier: requests.slice(0, place), answers, compared } : undefined;
+      const compared = await send(request);
+      if (compared.comparison === 'same') continue;
+      const isFound = compared.comparison === 'different' && place === requests.length - 1;
+      return isFound ? { request, earlier: requests.slice(0, place), compared } : undefined;
     }
     return undefined;
   });
-}
 
+/** @throws InvalidOptionError */
 function checkArguments(createApp: unknown, options: IsolationOptions): void {
-  const refuse = (name: string, expected: string, value: unknown, advice: string): never => {
-    throw new InvalidOptionError(`isolationProof(): ${name}`, expected, describe(value), advice);
-  };
-  const advice = 'Pass a function that creates the application with a database of its own';
-  if (typeof createApp !== 'function') refuse('the first argument', 'a function', createApp, advice);
-  expectKnownNames('isolationProof(): the second argument', options, ['as', 'vary', 'requests', 'seed']);
+  expectKnownNames('isolationProof(createApp, options): options', options, ['as', 'vary', 'requests', 'seed']);
   const { as: callers, vary, requests = 1, seed = 1 } = options;
-  if (!Array.isArray(callers) || callers.length === 0)
-    refuse('as', 'an array of users', callers, 'name a user of each tenant, such as { sub: 1, roles: ["USER"] }');
-  if (typeof vary !== 'function')
-    refuse('vary', 'a function', vary, 'pass a function that changes the second database');
-  if (!Number.isSafeInteger(requests) || requests < 1)
-    refuse('requests', 'a positive integer', requests, 'leave it out for 2000');
-  if (!Number.isSafeInteger(seed)) refuse('seed', 'an integer', seed, 'leave it out for 1');
+  const expected = [
+    ['createApp', createApp, typeof createApp === 'function', 'a function', 'pass one that creates an application'],
+    ['as', callers, Array.isArray(callers) && callers.length > 0, 'an array of users', 'name a user of each tenant'],
+    ['vary', vary, typeof vary === 'function', 'a function', 'pass one that changes the second database'],
+    [
+      'requests',
+      requests,
+      Number.isSafeInteger(requests) && requests > 0,
+      'a positive integer',
+      'set 2000, for example',
+    ],
+    ['seed', seed, Number.isSafeInteger(seed), 'an integer', 'set 1, for example'],
+  ] as const;
+  for (const [name, value, isValid, kind, advice] of expected)
+    if (!isValid) throw new InvalidOptionError(`isolationProof(): ${name}`, kind, describe(value), advice);
 }

@@ -1,7 +1,7 @@
 /** Makes random requests of the operations of a document, with values of the tables. */
 import type { ParameterDocument } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
-import { asSent } from '../client.js';
+import type { Answer } from '../client.js';
 import type { ApplicationDocument, DocumentOperation } from './document-operations.js';
 import type { Random } from './random.js';
 import { nameOf, type Value } from './table-values.js';
@@ -28,50 +28,68 @@ export function targetOf({ path, query }: IsolationRequest): string {
 
 /** Those that a document does not list. Keys of idempotent requests repeat. */
 const HEADER_VALUES = ['"1"', '"2"', '"3"', '*', 'key'];
-const PLAIN_VALUES: readonly Value['value'][] = [0, 1, 2, 5, true, false, 'a', '2026-01-31', '2026-01-31T09:30:15Z'];
+const PLAIN_VALUES = [0, 1, 2, 5, true, false, 'a', '2026-01-31', '2026-01-31T09:30:15Z'].map((value) => ({ value }));
 const MAX_DEPTH = 4;
 
 export class RandomRequests {
   private waiting: DocumentOperation[] = [];
+  /** A refused query is sent again without a parameter that the answer names. */
+  private repeated: IsolationRequest | undefined;
   /** Cursors of earlier answers. */
-  private cursors: string[] = [];
-  private readonly byName = new Map<string, Value['value'][]>();
+  private readonly cursors: string[] = [];
+  /** Paths of records in earlier answers, by the path of the document without names. */
+  private readonly seen = new Map<string, string[]>();
 
+  /** @param values of several kinds: each is sent equally often */
   constructor(
     private readonly document: ApplicationDocument,
-    values: readonly Value[],
+    private readonly values: readonly (readonly Value[])[],
     private readonly random: Random,
-  ) {
-    for (const { name, value } of values) this.byName.set(name, [...(this.byName.get(name) ?? []), value]);
-  }
+  ) {}
 
   /** Every operation takes part before one is repeated. */
   next(): IsolationRequest {
+    if (this.repeated) return this.repeated;
     if (this.waiting.length === 0) this.waiting = this.random.shuffled(this.document.operations);
     return this.request(this.waiting.pop() as DocumentOperation);
   }
 
-  learn(json: unknown): void {
-    const next: unknown = (json as { metadata?: { pagination?: { next?: unknown } } } | null)?.metadata?.pagination
-      ?.next;
-    if (typeof next === 'string') this.cursors = [...this.cursors.slice(-9), next];
+  learn(request: IsolationRequest, { status, json, text }: Answer): void {
+    const { operation, query, path } = request;
+    const named = query.findIndex(([name]) => text.includes(name));
+    this.repeated = status === 400 && named >= 0 ? { ...request, query: query.toSpliced(named, 1) } : undefined;
+    const next: unknown = json?.metadata?.pagination?.next;
+    if (typeof next === 'string') this.cursors.push(next);
+    const records: unknown = Array.isArray(json) ? json : json?.data;
+    if (!operation.startsWith('GET') || !Array.isArray(records)) return;
+    const ids = (records as ({ id?: unknown } | null)[]).flatMap((each) => each?.id ?? []);
+    const template = templateOf(`${operation.slice(4)}/{id}`);
+    const known = this.seen.get(template) ?? [];
+    this.seen.set(template, [...new Set([...known, ...ids.map((id) => `${path}/${encodeURIComponent(String(id))}`)])]);
   }
 
   private request({ name, method, path, parameters, body }: DocumentOperation): IsolationRequest {
     const of = (place: string) => parameters.filter((each) => each.in === place);
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => {
-      const { schema = {} } = of('path').find((each) => each.name === parameter) ?? {};
-      return asSent(encodeURIComponent(String(this.value(parameter, schema))));
-    });
     const headers = of('header').filter(({ required }) => required || this.random.chance(30));
     return {
       operation: name,
       method,
-      path: filled,
+      path: this.path(path, of('path')),
       query: this.sent(of('query')).flatMap((each) => this.pairs(each)),
       headers: Object.fromEntries(headers.map((each) => [each.name.toLowerCase(), this.random.of(HEADER_VALUES)])),
       ...(body && { json: this.value('', body) }),
     };
+  }
+
+  /** Half of the records are those of earlier answers. */
+  private path(path: string, parameters: readonly ParameterDocument[]): string {
+    const [start] = /^.*\}/.exec(path) ?? [''];
+    const seen = this.seen.get(templateOf(start)) ?? [];
+    if (seen.length > 0 && this.random.chance(50)) return this.random.of(seen) + path.slice(start.length);
+    return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      const { schema = {} } = parameters.find((each) => each.name === name) ?? {};
+      return encodeURIComponent(String(this.value(name, schema)));
+    });
   }
 
   /** About one filter, however many there are. */
@@ -108,39 +126,32 @@ export class RandomRequests {
   }
 
   private object({ properties, required = [] }: JsonSchema, depth: number): object {
-    const { random, byName } = this;
-    // Without a schema, values of any columns.
-    const described = (properties ??
-      Object.fromEntries(
-        random
-          .shuffled([...byName.keys()])
-          .slice(0, 3)
-          .map((name) => [name, {}]),
-      )) as Readonly<Record<string, JsonSchema>>;
-    const members = Object.entries(described).filter(
-      ([name, { readOnly }]) => readOnly !== true && ((required as string[]).includes(name) || random.chance(40)),
+    // Without a schema, some columns.
+    const columns = this.random.shuffled(this.values[0] ?? []).slice(0, 3);
+    const described = properties ?? Object.fromEntries(columns.map(({ name }) => [name, {}]));
+    const members = Object.entries(described as Readonly<Record<string, JsonSchema>>).filter(
+      ([name, { readOnly }]) => readOnly !== true && ((required as string[]).includes(name) || this.random.chance(40)),
     );
     return Object.fromEntries(members.map(([name, schema]) => [name, this.value(name, schema, depth + 1)]));
   }
 
+  /** A value of the column, else any id for an id, else any value. */
   private scalar(name: string, kind: string, schema: JsonSchema): unknown {
-    const { random, byName } = this;
+    const { random } = this;
     const key = nameOf(name);
-    const ofIds = /ids?$/.test(key) ? byName.get('id') : undefined;
-    const own = byName.get(key) ?? ofIds ?? [...byName.values()].flat();
-    const fitting = (values: readonly Value['value'][]) => values.filter((value) => fits(value, kind, schema));
-    const [known, plain] = [fitting(own), fitting(PLAIN_VALUES)];
-    const value =
-      known.length > 0 && !(plain.length > 0 && random.chance(10))
-        ? random.of(known)
-        : plain.length > 0
-          ? random.of(plain)
-          : '1';
+    const fitting = random.shuffled(this.values).map((each) => each.filter(({ value }) => fits(value, kind, schema)));
+    const named = (each: string) => fitting.map((values) => values.filter((value) => value.name === each));
+    const ofIds = /ids?$/.test(key) ? named('id') : [];
+    const plain = PLAIN_VALUES.filter(({ value }) => fits(value, kind, schema));
+    const known = random.chance(10) ? [plain] : [...named(key), ...ofIds, ...fitting, plain];
+    const { value } = random.of(known.find(({ length }) => length > 0) ?? PLAIN_VALUES);
     if (kind !== 'string') return value;
     const text = String(value);
     return random.chance(10) && text.length > 3 ? text.slice(0, 2) : text;
   }
 }
+
+const templateOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
 
 const isFilter = ({ name }: ParameterDocument): boolean => name.includes('[');
 

@@ -1,39 +1,31 @@
 /** Looks for the smallest requests that still tell two databases apart. */
 import type { IsolationRequest } from './random-requests.js';
 
-/** @returns what the requests tell about the databases, `undefined` where they tell nothing; starts with new databases */
+/** @returns `undefined` unless the answers to the last one of these requests differ; starts with new databases */
 export type Attempt<F> = (requests: readonly IsolationRequest[]) => Promise<F | undefined>;
 
-/** The last request is the one whose answers differ. @returns `undefined` where the difference cannot be repeated */
+/** @returns `undefined` where the answers to the last request do not differ again */
 export async function smallestRequests<F>(
   all: readonly IsolationRequest[],
   attempt: Attempt<F>,
 ): Promise<F | undefined> {
-  const last = all.slice(-1);
-  const writes = all.slice(0, -1).filter(({ method }) => method !== 'GET' && method !== 'HEAD');
-  let requests: readonly IsolationRequest[] = [];
-  let found: F | undefined;
-  for (const candidate of [last, [...writes, ...last], all]) {
-    requests = candidate;
-    found = await attempt(candidate);
-    if (found) break;
-  }
-  const keepIfFound = async (candidate: readonly IsolationRequest[]): Promise<boolean> => {
+  let [requests, found]: [readonly IsolationRequest[], F | undefined] = [all, undefined];
+  const isFound = async (candidate: readonly IsolationRequest[]): Promise<boolean> => {
     const repeated = await attempt(candidate);
     if (repeated) [requests, found] = [candidate, repeated];
     return repeated !== undefined;
   };
-  if (!found) return undefined;
+  if (!(await isFound(all.slice(-1))) && !(await isFound(all))) return undefined;
   for (let size = requests.length >> 1; size >= 1; size >>= 1)
-    for (let start = 0; start < requests.length - 1;)
-      if (!(await keepIfFound(requests.toSpliced(start, Math.min(size, requests.length - 1 - start))))) start += size;
-  for (let place = 0; place < requests.length; place += 1) {
-    let isSmaller = true;
-    while (isSmaller) {
-      isSmaller = false;
-      for (const candidate of smaller(requests[place] as IsolationRequest))
-        if ((isSmaller = await keepIfFound(requests.with(place, candidate)))) break;
+    for (let start = 0; start < requests.length - 1;) {
+      const most = requests.length - 1 - start;
+      if (!(await isFound(requests.toSpliced(start, Math.min(size, most))))) start += size;
     }
+  for (let place = 0; place < requests.length;) {
+    let isSmaller = false;
+    for (const candidate of smaller(requests[place] as IsolationRequest))
+      if ((isSmaller = await isFound(requests.with(place, candidate)))) break;
+    if (!isSmaller) place += 1;
   }
   return found;
 }

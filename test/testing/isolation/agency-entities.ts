@@ -118,9 +118,7 @@ export class Visit {
   @Column({ type: 'datetime' }) at!: Date;
 }
 
-export const ENTITIES = [
-  ...[Tenant, Customer, Tag, Project, Task, Comment, Invoice, Payment, Note, Page, Setting, Visit],
-];
+export const ENTITIES = [Tenant, Customer, Tag, Project, Task, Comment, Invoice, Payment, Note, Page, Setting, Visit];
 
 export const ANN: TestUser = { sub: 1, email: 'ann@one.example', roles: ['USER'], claims: { tenantId: 1 } };
 export const BOB: TestUser = { sub: 2, email: 'bob@two.example', roles: ['USER'], claims: { tenantId: 2 } };
@@ -136,22 +134,26 @@ export async function seed(dataSource: DataSource): Promise<void> {
   const parent = (place: number, count: number): { id: number } => ({ id: 1 + (place % count) });
   await insert(Tenant, 2, (place) => ({ name: `Tenant ${place}` }));
   await insert(Customer, 6, (place, tenantId) => ({
-    ...{ tenantId, name: `Customer ${place}`, email: `customer${place}@mail.example`, creditLimit: place * 100 },
+    tenantId,
+    name: `Customer ${place}`,
+    email: `customer${place}@mail.example`,
+    creditLimit: place * 100,
   }));
   await insert(Tag, 4, (place, tenantId) => ({ tenantId, label: `tag ${place}` }));
   await insert(Project, 6, (place, tenantId) => ({
-    ...{ tenantId, name: `Project ${place}`, customer: parent(place, 6), tags: [parent(place, 4)] },
+    tenantId,
+    name: `Project ${place}`,
+    customer: parent(place, 6),
+    tags: [parent(place, 4)],
   }));
   await insert(Task, 10, (place) => ({ title: `Task ${place}`, project: parent(place, 6), done: place % 3 === 0 }));
   await insert(Comment, 8, (place, writerId) => ({ text: `Comment ${place}`, writerId, task: parent(place, 10) }));
   await insert(Invoice, 8, (place, tenantId) => ({
-    ...{
-      tenantId,
-      state: place % 3 === 0 ? 'open' : 'paid',
-      total: place * 10,
-      margin: place,
-      customer: parent(place, 6),
-    },
+    tenantId,
+    state: place % 3 === 0 ? 'open' : 'paid',
+    total: place * 10,
+    margin: place,
+    customer: parent(place, 6),
   }));
   await insert(Payment, 8, (place) => ({ amount: 5 + place, invoice: parent(place, 8) }));
   await insert(Note, 6, (place, ownerId) => ({ id: noteId(place), text: `Note ${place}`, ownerId }));

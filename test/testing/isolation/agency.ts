@@ -140,8 +140,7 @@ function resources(leak: Leak | undefined) {
     }),
     pages: CrudController({ ...listed, entity: Page, endpoint: '/api/pages', owner: ofTenant }),
   };
-  // Nest needs classes that differ.
-  return Object.values(controllers).map((each) => class extends (each as Type) {});
+  return Object.values(controllers);
 }
 
 class SettingValue {
@@ -246,7 +245,7 @@ class Rules extends SecurityConfig {
 export const agency =
   (platform: Platform, leak?: Leak): (() => Promise<INestApplication>) =>
   async () => {
-    const root = class {};
+    class AppModule {}
     const imports = [
       TypeOrmModule.forRoot({
         type: 'better-sqlite3',
@@ -255,9 +254,9 @@ export const agency =
         synchronize: true,
       }),
       CrudModule.forFeature(...resources(leak)),
-      authModule({ jwtSecret: 'isolation '.repeat(4) }),
+      authModule({ jwtSecret: 'isolation '.repeat(4), claims: () => ({}) }),
     ];
-    const module = { module: root, imports, controllers: handWritten(leak), providers: [Rules] };
+    const module = { module: AppModule, imports, controllers: handWritten(leak), providers: [Rules] };
     const app = await NestFactory.create<INestApplication>(module, adapterFor(platform), {
       logger: false,
       abortOnError: false,
