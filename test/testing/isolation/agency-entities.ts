@@ -2,6 +2,7 @@
 import type { TestUser } from 'declarest/testing';
 import {
   Column,
+  CreateDateColumn,
   type DataSource,
   Entity,
   JoinTable,
@@ -46,6 +47,8 @@ export class Project {
   @Column() tenantId!: number;
   @Column({ length: 40 }) name!: string;
   @VersionColumn() version!: number;
+  /** As most tests have it: the time at which the test has created the record. */
+  @CreateDateColumn() createdAt!: Date;
   @ManyToOne(() => Customer, ({ projects }) => projects, { nullable: true, onDelete: 'SET NULL' })
   customer!: Relation<Customer> | null;
   @ManyToMany(() => Tag) @JoinTable({ name: 'project_tag' }) tags!: Tag[];

@@ -6,6 +6,7 @@ import {
   Get,
   type INestApplication,
   Injectable,
+  Module,
   NotFoundException,
   Param,
   ParseIntPipe,
@@ -85,8 +86,8 @@ function resources(leak: Leak | undefined) {
       enableBatch: true,
       enableIdempotency: true,
       scope: tenantOf,
-      filterableFields: ['name', 'customer.name', 'tags.label', 'tasks.title'],
-      sortableFields: ['name'],
+      filterableFields: ['name', 'createdAt', 'customer.name', 'tags.label', 'tasks.title'],
+      sortableFields: ['name', 'createdAt'],
       includableRelations: ['customer', 'tags', 'tasks'],
       linkableRelations: ['tags'],
     }),
@@ -234,6 +235,9 @@ function handWritten(leak: Leak | undefined): Type[] {
   return [ReportsController, SettingsController];
 }
 
+@Module({})
+class AppModule {}
+
 @Injectable()
 class Rules extends SecurityConfig {
   configure(): void {
@@ -243,9 +247,8 @@ class Rules extends SecurityConfig {
 
 /** Creates the application with a database in memory and its records, as a test of the application would. */
 export const agency =
-  (platform: Platform, leak?: Leak): (() => Promise<INestApplication>) =>
+  (platform: Platform, leak?: Leak, ...others: Type[]): (() => Promise<INestApplication>) =>
   async () => {
-    class AppModule {}
     const imports = [
       TypeOrmModule.forRoot({
         type: 'better-sqlite3',
@@ -256,7 +259,7 @@ export const agency =
       CrudModule.forFeature(...resources(leak)),
       authModule({ jwtSecret: 'isolation '.repeat(4), claims: () => ({}) }),
     ];
-    const module = { module: AppModule, imports, controllers: handWritten(leak), providers: [Rules] };
+    const module = { module: AppModule, imports, controllers: [...handWritten(leak), ...others], providers: [Rules] };
     const app = await NestFactory.create<INestApplication>(module, adapterFor(platform), {
       logger: false,
       abortOnError: false,
