@@ -32,11 +32,19 @@ export function isRecent(text: string, since: number): boolean {
 /** @param since when the creation of the databases began, in milliseconds */
 export function compare(method: string, answers: Compared['answers'], since: number): Compared {
   const texts = answers.map((answer) => textOf(answer, since)) as [string, string];
+  return { comparison: comparisonOf(method, answers, texts, since), answers, texts };
+}
+
+function comparisonOf(
+  method: string,
+  answers: Compared['answers'],
+  [first, second]: Compared['texts'],
+  since: number,
+): Compared['comparison'] {
+  if (first === second) return 'same';
+  if (method !== 'GET' && answers.some(tellsConflict)) return 'conflict';
   const [one, other] = answers.map((answer) => textOf(withoutIds(answer), since));
-  const isException = method === 'POST' && one === other ? 'generated id' : 'different';
-  const isConflict = method !== 'GET' && answers.some(tellsConflict);
-  const comparison = texts[0] === texts[1] ? 'same' : isConflict ? 'conflict' : isException;
-  return { comparison, answers, texts };
+  return method === 'POST' && one === other ? 'generated id' : 'different';
 }
 
 const tellsConflict = ({ status, text }: Answer): boolean => [207, 400, 409].includes(status) && CONFLICT.test(text);

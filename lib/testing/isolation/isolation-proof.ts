@@ -3,7 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
 import type { TestUser } from '../client.js';
 import type { Exception } from './comparison.js';
-import { type PairOptions, withPair } from './database-pair.js';
+import { type DatabasePair, withPair } from './database-pair.js';
 import { readDocument } from './document-operations.js';
 import { IsolationError, type IsolationFinding } from './isolation-error.js';
 import { seeded } from './random.js';
@@ -50,24 +50,24 @@ export async function isolationProof(
 ): Promise<IsolationResult> {
   checkArguments(createApp, options);
   const { as: callers, vary, requests = 2_000, seed = 1 } = options;
-  const pairOptions = { createApp, vary };
   const operations: Record<string, Record<number, number>> = {};
   const excepted = { 'generated id': 0, conflict: 0, 'not repeated': 0 };
   for (const [place, caller] of callers.entries()) {
+    const inNewDatabases: Round = (send) => withPair({ createApp, vary }, caller, send);
     let random: RandomRequests | undefined;
     for (let rest = requests; rest > 0;) {
       const sent: IsolationRequest[] = [];
-      const comparison = await withPair(pairOptions, caller, async ({ app, values, send }) => {
+      const comparison = await inNewDatabases(async ({ app, values, send }) => {
         random ??= new RandomRequests(await readDocument(app), values, seeded(seed * 1_000 + place));
         while (sent.length < Math.min(ROUND, rest)) {
           const request = random.next();
           sent.push(request);
-          const { comparison, answers } = await send(request);
-          const { status } = answers[0];
+          const compared = await send(request);
+          const { status } = compared.answers[0];
           const statuses = (operations[request.operation] ??= {});
           statuses[status] = (statuses[status] ?? 0) + 1;
-          random.learn(request, answers[0]);
-          if (comparison !== 'same') return comparison;
+          random.learn(request, compared);
+          if (compared.comparison !== 'same') return compared.comparison;
         }
         return 'same';
       });
@@ -75,7 +75,7 @@ export async function isolationProof(
       // After an exception, the databases differ in more than what the caller may not see.
       if (comparison === 'same') continue;
       const isDifferent = comparison === 'different';
-      const found = isDifferent && (await smallestRequests(sent, (each) => attempt(pairOptions, caller, each)));
+      const found = isDifferent && (await smallestRequests(sent, (each) => repeat(inNewDatabases, each)));
       if (found) throw new IsolationError({ ...found, caller, seed });
       excepted[isDifferent ? 'not repeated' : comparison] += 1;
     }
@@ -83,11 +83,11 @@ export async function isolationProof(
   return { operations, excepted };
 }
 
-type Found = Omit<IsolationFinding, 'caller' | 'seed'>;
+type Round = <R>(send: (pair: DatabasePair) => Promise<R>) => Promise<R>;
 
-/** Sends the requests to new databases. @returns `undefined` unless the answers to the last one, and no others, differ */
-const attempt = (options: PairOptions, caller: TestUser, requests: readonly IsolationRequest[]) =>
-  withPair(options, caller, async ({ send }): Promise<Found | undefined> => {
+/** @returns `undefined` unless the answers to the last request, and to no others, differ */
+const repeat = (inNewDatabases: Round, requests: readonly IsolationRequest[]) =>
+  inNewDatabases(async ({ send }): Promise<Omit<IsolationFinding, 'caller' | 'seed'> | undefined> => {
     for (const [place, request] of requests.entries()) {
       const compared = await send(request);
       if (compared.comparison === 'same') continue;
@@ -99,20 +99,14 @@ const attempt = (options: PairOptions, caller: TestUser, requests: readonly Isol
 
 /** @throws InvalidOptionError */
 function checkArguments(createApp: unknown, options: IsolationOptions): void {
-  expectKnownNames('isolationProof(createApp, options): options', options, ['as', 'vary', 'requests', 'seed']);
+  expectKnownNames('isolationProof(): options', options, ['as', 'vary', 'requests', 'seed']);
   const { as: callers, vary, requests = 1, seed = 1 } = options;
   const expected = [
     ['createApp', createApp, typeof createApp === 'function', 'a function', 'pass one that creates an application'],
     ['as', callers, Array.isArray(callers) && callers.length > 0, 'an array of users', 'name a user of each tenant'],
     ['vary', vary, typeof vary === 'function', 'a function', 'pass one that changes the second database'],
-    [
-      'requests',
-      requests,
-      Number.isSafeInteger(requests) && requests > 0,
-      'a positive integer',
-      'set 2000, for example',
-    ],
-    ['seed', seed, Number.isSafeInteger(seed), 'an integer', 'set 1, for example'],
+    ['requests', requests, Number.isSafeInteger(requests) && requests > 0, 'a positive integer', 'set 2000'],
+    ['seed', seed, Number.isSafeInteger(seed), 'an integer', 'set 1'],
   ] as const;
   for (const [name, value, isValid, kind, advice] of expected)
     if (!isValid) throw new InvalidOptionError(`isolationProof(): ${name}`, kind, describe(value), advice);

@@ -1,7 +1,7 @@
 /** Makes random requests of the operations of a document, with values of the tables. */
 import type { ParameterDocument } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
-import type { Answer } from '../client.js';
+import type { Compared } from './comparison.js';
 import type { ApplicationDocument, DocumentOperation } from './document-operations.js';
 import type { Random } from './random.js';
 import { nameOf, type Value } from './table-values.js';
@@ -54,18 +54,19 @@ export class RandomRequests {
     return this.request(this.waiting.pop() as DocumentOperation);
   }
 
-  learn(request: IsolationRequest, { status, json, text }: Answer): void {
+  learn(request: IsolationRequest, { answers: [{ status, json, text }], texts }: Compared): void {
     const { operation, query, path } = request;
     const named = query.findIndex(([name]) => text.includes(name));
     this.repeated = status === 400 && named >= 0 ? { ...request, query: query.toSpliced(named, 1) } : undefined;
-    const next: unknown = json?.metadata?.pagination?.next;
-    if (typeof next === 'string') this.cursors.push(next);
+    // A cursor with a generated time is no text here.
+    const [, cursor] = /"next":"([\w-]+)"/.exec(texts[0]) ?? [];
+    if (cursor !== undefined) this.cursors.push(cursor);
     const records: unknown = Array.isArray(json) ? json : json?.data;
     if (!operation.startsWith('GET') || !Array.isArray(records)) return;
     const ids = (records as ({ id?: unknown } | null)[]).flatMap((each) => each?.id ?? []);
-    const template = templateOf(`${operation.slice(4)}/{id}`);
-    const known = this.seen.get(template) ?? [];
-    this.seen.set(template, [...new Set([...known, ...ids.map((id) => `${path}/${encodeURIComponent(String(id))}`)])]);
+    const template = templateOf(`${operation.slice('GET '.length)}/{id}`);
+    const paths = ids.map((id) => `${path}/${encodeURIComponent(String(id))}`);
+    this.seen.set(template, [...new Set([...(this.seen.get(template) ?? []), ...paths])]);
   }
 
   private request({ name, method, path, parameters, body }: DocumentOperation): IsolationRequest {
@@ -86,7 +87,7 @@ export class RandomRequests {
     const [start] = /^.*\}/.exec(path) ?? [''];
     const seen = this.seen.get(templateOf(start)) ?? [];
     if (seen.length > 0 && this.random.chance(50)) return this.random.of(seen) + path.slice(start.length);
-    return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
       const { schema = {} } = parameters.find((each) => each.name === name) ?? {};
       return encodeURIComponent(String(this.value(name, schema)));
     });
@@ -146,12 +147,12 @@ export class RandomRequests {
     const known = random.chance(10) ? [plain] : [...named(key), ...ofIds, ...fitting, plain];
     const { value } = random.of(known.find(({ length }) => length > 0) ?? PLAIN_VALUES);
     if (kind !== 'string') return value;
-    const text = String(value);
-    return random.chance(10) && text.length > 3 ? text.slice(0, 2) : text;
+    const variant = random.of([String(value).slice(0, 2), `${value}${random.below(100)}`]);
+    return random.chance(20) && fits(variant, kind, schema) ? variant : String(value);
   }
 }
 
-const templateOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
+const templateOf = (path: string): string => path.replaceAll(/\{[^}]+\}/g, '{}');
 
 const isFilter = ({ name }: ParameterDocument): boolean => name.includes('[');
 
@@ -159,6 +160,6 @@ function fits(value: Value['value'], kind: string, { pattern, maxLength = 100, f
   if (kind === 'integer') return Number.isSafeInteger(value);
   if (kind !== 'string') return typeof value === kind;
   const text = String(value);
-  if (typeof pattern === 'string') return new RegExp(pattern, 'u').test(text);
+  if (typeof pattern === 'string') return new RegExp(pattern).test(text);
   return text.length > 0 && text.length <= Number(maxLength) && (format !== 'email' || text.includes('@'));
 }

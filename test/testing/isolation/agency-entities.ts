@@ -132,7 +132,7 @@ const times = <R>(count: number, make: (place: number) => R): R[] =>
 /** Records of tenant 1 and of tenant 2 in turn; user 1 belongs to tenant 1. */
 export async function seed(dataSource: DataSource): Promise<void> {
   const insert = (entity: new () => object, count: number, make: (place: number, tenantId: number) => object) =>
-    dataSource.getRepository<ObjectLiteral>(entity).save(times(count, (place) => make(place, 1 + (place % 2))));
+    dataSource.getRepository<ObjectLiteral>(entity).insert(times(count, (place) => make(place, 1 + (place % 2))));
   // The parent of a record belongs to the same tenant.
   const parent = (place: number, count: number): { id: number } => ({ id: 1 + (place % count) });
   await insert(Tenant, 2, (place) => ({ name: `Tenant ${place}` }));
@@ -147,8 +147,9 @@ export async function seed(dataSource: DataSource): Promise<void> {
     tenantId,
     name: `Project ${place}`,
     customer: parent(place, 6),
-    tags: [parent(place, 4)],
   }));
+  const links = times(6, (place) => ({ projectId: place + 1, tagId: parent(place, 4).id }));
+  await dataSource.createQueryBuilder().insert().into('project_tag').values(links).execute();
   await insert(Task, 10, (place) => ({ title: `Task ${place}`, project: parent(place, 6), done: place % 3 === 0 }));
   await insert(Comment, 8, (place, writerId) => ({ text: `Comment ${place}`, writerId, task: parent(place, 10) }));
   await insert(Invoice, 8, (place, tenantId) => ({

@@ -247,7 +247,7 @@ class Rules extends SecurityConfig {
 
 /** Creates the application with a database in memory and its records, as a test of the application would. */
 export const agency =
-  (platform: Platform, leak?: Leak, ...others: Type[]): (() => Promise<INestApplication>) =>
+  (platform: Platform, leak?: Leak): (() => Promise<INestApplication>) =>
   async () => {
     const imports = [
       TypeOrmModule.forRoot({
@@ -259,7 +259,7 @@ export const agency =
       CrudModule.forFeature(...resources(leak)),
       authModule({ jwtSecret: 'isolation '.repeat(4), claims: () => ({}) }),
     ];
-    const module = { module: AppModule, imports, controllers: [...handWritten(leak), ...others], providers: [Rules] };
+    const module = { module: AppModule, imports, controllers: handWritten(leak), providers: [Rules] };
     const app = await NestFactory.create<INestApplication>(module, adapterFor(platform), {
       logger: false,
       abortOnError: false,

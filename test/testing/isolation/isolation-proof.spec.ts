@@ -4,19 +4,19 @@
  */
 import { Controller, Get, type INestApplication, type Type } from '@nestjs/common';
 import { InvalidOptionError } from 'declarest';
-import { IsolationError, type IsolationOptions, isolationProof, type TestUser } from 'declarest/testing';
-import { DataSource } from 'typeorm';
+import { IsolationError, type IsolationOptions, isolationProof } from 'declarest/testing';
+import type { Repository } from 'typeorm';
 import { PLATFORMS } from '../../harness/platforms.js';
-import { ANN, BOB, Customer, Tag, varyFor } from './agency-entities.js';
+import { ANN, BOB, varyFor } from './agency-entities.js';
 import { agency, type Leak, LEAKS } from './agency.js';
+import { Book, renameOthers, shelf, sourceOf } from './shelf.js';
 
 const FULL = process.env['ISOLATION_REQUESTS'];
-const REQUESTS = Number(FULL ?? 150);
+const REQUESTS = Number(FULL ?? 100);
 const SEED = Number(process.env['ISOLATION_SEED'] ?? 1);
 
 vi.setConfig({ testTimeout: 120_000 + REQUESTS * 200 });
 
-const sourceOf = (app: INestApplication): DataSource => app.get(DataSource, { strict: false });
 const vary: IsolationOptions['vary'] = (app, caller) => varyFor(sourceOf(app), caller);
 
 /** The request that tells of each leak. */
@@ -43,12 +43,11 @@ async function findingOf(createApp: () => Promise<INestApplication>, options: Pa
 describe.each(PLATFORMS)('isolationProof on %s', (platform) => {
   it(`finds nothing in the application by ${REQUESTS} requests of each user`, async () => {
     const options = { as: [ANN, BOB], vary, requests: REQUESTS, seed: SEED };
-    const { operations, excepted } = await isolationProof(agency(platform), options);
+    const { operations } = await isolationProof(agency(platform), options);
     const statuses = Object.entries(operations).flatMap(([name, counts]) =>
       Object.entries(counts).map(([status, count]) => ({ name, status: Number(status), count })),
     );
     expect(statuses.reduce((sum, { count }) => sum + count, 0)).toBe(2 * REQUESTS);
-    expect(excepted['not repeated']).toBe(0);
     const succeeded = new Set(statuses.flatMap(({ name, status }) => (status < 300 ? [name] : [])));
     expect([...succeeded]).toEqual(
       expect.arrayContaining([
@@ -67,58 +66,46 @@ describe.each(PLATFORMS)('isolationProof on %s', (platform) => {
     (_, place) => FULL !== undefined || PLATFORMS[place % 2] === platform,
   );
   it.each(leaks.map((leak) => [LEAKS[leak], leak] as const))('finds %s', async (_, leak) => {
-    const { request, earlier, compared, caller } = await findingOf(agency(platform, leak));
+    const { request, earlier, compared, caller, message } = await findingOf(agency(platform, leak));
     const { method, path, query, headers } = request;
     expect([`${method} ${path}`, ...query.map((pair) => pair.join('='))].join(' ')).toMatch(REQUEST[leak]);
     expect([earlier, headers, query.length < 2, [ANN, BOB].includes(caller)]).toEqual([[], {}, true, true]);
     expect(compared.texts[0]).not.toBe(compared.texts[1]);
+    if (leak !== 'sort') return;
+    expect(message.split('\n')).toEqual([
+      `The answer to a request depends on what its caller may not see (seed ${SEED}).`,
+      `caller: ${JSON.stringify(caller)}`,
+      'sent:   GET /api/reports/best-invoices?by=margin',
+      expect.stringMatching(/^one database: {3}200 content-type: application\/json; charset=utf-8 \[\{"id":[78],/),
+      expect.stringMatching(/^other database: 200 content-type: application\/json; charset=utf-8 \[\{"id":[12],/),
+    ]);
   });
 });
 
 describe('isolationProof', () => {
-  const withVary = (change: (dataSource: DataSource, caller: TestUser) => Promise<unknown>, requests = 200) =>
-    isolationProof(agency('fastify'), {
-      as: [ANN],
-      vary: (app, caller) => change(sourceOf(app), caller),
-      requests,
-      seed: SEED,
-    });
-
-  it('says what was sent and what was answered', async () => {
-    const { message } = await findingOf(agency('express', 'sort'), { as: [BOB] });
-    expect(message.split('\n')).toEqual([
-      `The answer to a request depends on what its caller may not see (seed ${SEED}).`,
-      `caller: ${JSON.stringify(BOB)}`,
-      'sent:   GET /api/reports/best-invoices?by=margin',
-      expect.stringMatching(/^one database: {3}200 content-type: application\/json; charset=utf-8 \[\{"id":8,/),
-      expect.stringMatching(/^other database: 200 content-type: application\/json; charset=utf-8 \[\{"id":2,/),
-    ]);
-  });
+  const proofOf = (createApp: () => Promise<INestApplication>, options: Partial<IsolationOptions> = {}) =>
+    isolationProof(createApp, { as: [ANN], vary: renameOthers, requests: 200, seed: SEED, ...options });
+  const withVary = (change: (books: Repository<Book>) => Promise<unknown>) =>
+    proofOf(shelf(), { vary: (app) => change(sourceOf(app).getRepository(Book)) });
 
   it('sends the same requests for the same seed', async () => {
-    const [one, same, other] = [SEED, SEED, SEED + 1].map((seed) =>
-      isolationProof(agency('fastify'), { as: [ANN], vary, requests: 60, seed }),
-    );
+    const [one, same, other] = [SEED, SEED, SEED + 1].map((seed) => proofOf(shelf(), { seed }));
     expect(await same).toEqual(await one);
     expect(await other).not.toEqual(await one);
   });
 
   it('[9.4] accepts other generated ids', async () => {
-    const { excepted } = await withVary((dataSource) =>
-      dataSource.getRepository(Tag).insert({ tenantId: 2, label: 'more' }),
-    );
+    const { excepted } = await withVary((books) => books.insert({ tenantId: 2, title: 'Kim' }));
     expect(excepted['generated id']).toBeGreaterThan(0);
   });
 
   it('[9.4] accepts a conflict with a unique value', async () => {
-    const { excepted } = await withVary((dataSource) =>
-      dataSource.getRepository(Customer).delete({ email: 'customer1@mail.example' }),
-    );
+    const { excepted } = await withVary((books) => books.delete({ tenantId: 2 }));
     expect(excepted.conflict).toBeGreaterThan(0);
   });
 
   const answering = (answer: () => unknown): Type => {
-    @Controller('/api/changing')
+    @Controller('/changing')
     class ChangingController {
       @Get()
       get() {
@@ -130,29 +117,16 @@ describe('isolationProof', () => {
 
   it('counts a difference that it cannot repeat', async () => {
     let calls = 0;
-    const createApp = agency(
-      'fastify',
-      undefined,
-      answering(() => ({ isFirst: ++calls === 1 })),
-    );
-    const { excepted } = await isolationProof(createApp, { as: [ANN], vary, requests: 120, seed: SEED });
+    const { excepted } = await proofOf(shelf(answering(() => ({ isFirst: ++calls === 1 }))));
     expect(excepted['not repeated']).toBe(1);
   });
 
   it('accepts times of the test, and no others', async () => {
-    const now = agency(
-      'fastify',
-      undefined,
-      answering(() => ({ now: new Date(), number: Date.now() })),
-    );
-    await isolationProof(now, { as: [ANN], vary, requests: 120, seed: SEED });
+    await proofOf(shelf(answering(() => ({ now: new Date(), number: Date.now() }))));
     let day = 0;
-    const earlier = agency(
-      'fastify',
-      undefined,
-      answering(() => new Date((day += 86_400_000)).toISOString()),
-    );
-    expect(await findingOf(earlier, { as: [ANN] })).toMatchObject({ request: { path: '/api/changing' }, earlier: [] });
+    const earlier = shelf(answering(() => new Date((day += 86_400_000)).toISOString()));
+    const { request } = await findingOf(earlier, { as: [ANN], vary: renameOthers });
+    expect(request.path).toBe('/changing');
   });
 
   it.each([
@@ -163,32 +137,32 @@ describe('isolationProof', () => {
     ],
     [
       'no users',
-      [agency('fastify'), { as: [], vary }],
+      [shelf(), { as: [], vary }],
       'isolationProof(): as must be an array of users, got an array of 0. Name a user of each tenant.',
     ],
     [
       'no vary',
-      [agency('fastify'), { as: [ANN] }],
+      [shelf(), { as: [ANN] }],
       'isolationProof(): vary must be a function, got undefined. Pass one that changes the second database.',
     ],
     [
       'no requests',
-      [agency('fastify'), { as: [ANN], vary, requests: 0 }],
-      'isolationProof(): requests must be a positive integer, got 0. Set 2000, for example.',
+      [shelf(), { as: [ANN], vary, requests: 0 }],
+      'isolationProof(): requests must be a positive integer, got 0. Set 2000.',
     ],
     [
       'a seed that is no integer',
-      [agency('fastify'), { as: [ANN], vary, seed: 'x' }],
-      'isolationProof(): seed must be an integer, got "x". Set 1, for example.',
+      [shelf(), { as: [ANN], vary, seed: 'x' }],
+      'isolationProof(): seed must be an integer, got "x". Set 1.',
     ],
     [
       'an unknown option',
-      [agency('fastify'), { as: [ANN], vary, users: [] }],
-      'isolationProof(createApp, options): options must be an object with only the options as, vary, requests, seed, got "users". Correct or remove it.',
+      [shelf(), { as: [ANN], vary, users: [] }],
+      'isolationProof(): options must be an object with only the options as, vary, requests, seed, got "users". Correct or remove it.',
     ],
   ] as const)('refuses %s', async (_, args, message) => {
     const call = isolationProof(...(args as unknown as Parameters<typeof isolationProof>));
-    await expect(call).rejects.toThrow(new InvalidOptionError('', '', '', '').constructor as never);
+    await expect(call).rejects.toThrow(InvalidOptionError);
     await expect(call).rejects.toThrow(message);
   });
 
@@ -196,20 +170,17 @@ describe('isolationProof', () => {
     await expect(withVary(async () => {})).rejects.toThrow(
       'isolationProof(): vary must change what the caller may not see, got no change. Change records of others and hidden fields.',
     );
-    const app = await agency('fastify')();
-    await expect(isolationProof(async () => app, { as: [ANN], vary })).rejects.toThrow(
+    const app = await shelf()();
+    await expect(proofOf(async () => app)).rejects.toThrow(
       'isolationProof(): createApp must create a database for each call, got one for two calls. Use a new name, or ":memory:".',
     );
-    let label = 0;
+    let id = 100;
     const growing = async () => {
-      const created = await agency('fastify')();
-      label += 1;
-      await sourceOf(created)
-        .getRepository(Tag)
-        .insert({ id: 100 + label, tenantId: 1, label: `${label}` });
+      const created = await shelf()();
+      await sourceOf(created).getRepository(Book).insert({ id: id++, tenantId: 1, title: 'Kim' });
       return created;
     };
-    await expect(isolationProof(growing, { as: [ANN], vary })).rejects.toThrow(
+    await expect(proofOf(growing)).rejects.toThrow(
       'isolationProof(): createApp must create the same records each time, got other primary keys. Set the keys of the records.',
     );
   });

@@ -2,7 +2,11 @@ import { smallestRequests } from '../../../lib/testing/isolation/smallest-reques
 import type { IsolationRequest } from '../../../lib/testing/isolation/random-requests.js';
 
 const request = (path: string, parts: Partial<IsolationRequest> = {}): IsolationRequest => ({
-  ...{ operation: `GET ${path}`, method: 'GET', path, query: [], headers: {} },
+  operation: `GET ${path}`,
+  method: 'GET',
+  path,
+  query: [],
+  headers: {},
   ...parts,
 });
 
