@@ -156,10 +156,14 @@ const templateOf = (path: string): string => path.replaceAll(/\{[^}]+\}/g, '{}')
 
 const isFilter = ({ name }: ParameterDocument): boolean => name.includes('[');
 
-function fits(value: Value['value'], kind: string, { pattern, maxLength = 100, format }: JsonSchema): boolean {
-  if (kind === 'integer') return Number.isSafeInteger(value);
-  if (kind !== 'string') return typeof value === kind;
+function fits(value: Value['value'], kind: string, schema: JsonSchema): boolean {
+  const { pattern, format, minLength = 1, maxLength = 100, minimum = -Infinity, maximum = Infinity } = schema;
+  if (kind !== 'string') {
+    const isOfKind = kind === 'integer' ? Number.isSafeInteger(value) : typeof value === kind;
+    return isOfKind && Number(value) >= Number(minimum) && Number(value) <= Number(maximum);
+  }
   const text = String(value);
   if (typeof pattern === 'string') return new RegExp(pattern).test(text);
-  return text.length > 0 && text.length <= Number(maxLength) && (format !== 'email' || text.includes('@'));
+  const isLongEnough = text.length >= Number(minLength) && text.length <= Number(maxLength);
+  return isLongEnough && (format !== 'email' || text.includes('@'));
 }
