@@ -28,7 +28,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   openapi: ['options', 'http', 'documents', 'routes', 'access'],
   reach: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
   cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi', 'reach'],
-  testing: ['options', 'http', 'entities', 'routes', 'access', 'auth', 'crud'],
+  testing: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
 };
 
 /** The folders of a folder from the bottom to the top: each may import those before it. Only the module imports all. */

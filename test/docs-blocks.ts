@@ -73,6 +73,7 @@ export const NEIGHBOURS: Readonly<Record<string, string>> = Object.fromEntries(
       import { readConfig } from '../sample-app/config.js';
       export const AppModule = Shop.with(readConfig({ DATABASE: ':memory:', ADMIN_PASSWORD: 'the boss of the shop' }));`,
     category: `export { Category } from '../sample-app/category.js';`,
+    order: `export { Order } from '../sample-app/order.js';`,
     product: `export { Product } from '../sample-app/product.js';`,
     user: `export { User } from '../sample-app/user.js';`,
     entities: `

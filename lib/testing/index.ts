@@ -3,3 +3,6 @@
 export { as, type Answer, type Client, type RequestParts, type TestUser } from './client.js';
 export { accessMatrix, type MatrixOptions, type MatrixRow } from './access-matrix.js';
 export { createCrudTestingModule } from './crud-testing-module.js';
+export { isolationProof, type IsolationOptions, type IsolationResult } from './isolation/isolation-proof.js';
+export { IsolationError, type IsolationFinding } from './isolation/isolation-error.js';
+export type { IsolationRequest } from './isolation/random-requests.js';

@@ -1,0 +1,113 @@
+/** Compares the answers of two databases that differ only in what a caller may not see. */
+import type { INestApplication } from '@nestjs/common';
+import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
+import type { TestUser } from '../client.js';
+import type { Exception } from './comparison.js';
+import { type DatabasePair, withPair } from './database-pair.js';
+import { readDocument } from './document-operations.js';
+import { IsolationError, type IsolationFinding } from './isolation-error.js';
+import { seeded } from './random.js';
+import { RandomRequests, type IsolationRequest } from './random-requests.js';
+import { smallestRequests } from './smallest-requests.js';
+
+export interface IsolationOptions {
+  /** Each of them sends the requests, such as a user of each tenant. */
+  readonly as: readonly TestUser[];
+  /**
+   * Changes in the second database what this caller may not see, and nothing else: it changes and removes records of
+   * others, and changes hidden fields. It makes the same changes each time.
+   */
+  readonly vary: (app: INestApplication, caller: TestUser) => unknown;
+  /** For each caller; default 2000. */
+  readonly requests?: number;
+  /** Another integer makes other requests; default 1. */
+  readonly seed?: number;
+}
+
+export interface IsolationResult {
+  /** How many requests had each status, by operation: `{ 'GET /api/projects': { 200: 31, 400: 2 } }`. */
+  readonly operations: Readonly<Record<string, Readonly<Record<number, number>>>>;
+  /** How many answers differed by an exception, or did not differ again when the requests were repeated. */
+  readonly excepted: Readonly<Record<Exception | 'not repeated', number>>;
+}
+
+/** New databases come after so many requests, so that deleted records come back. */
+const ROUND = 100;
+
+/**
+ * Sends random requests of the OpenAPI document, as each caller, to two applications whose databases differ only in what
+ * that caller may not see. Compares status, headers and body of the answers. Generated ids and times, and conflicts of
+ * unique values, may differ. Needs `@nestjs/swagger`.
+ * @param createApp creates the application and its records, with a database of its own for each call: two of them run at
+ * the same time. The records have the same primary keys each time
+ * @returns what was sent
+ * @throws IsolationError with the smallest request that tells a difference; InvalidOptionError for wrong arguments
+ * @example await isolationProof(createApp, { as: [ann, bob], vary: (app, caller) => changeOthers(app, caller) });
+ */
+export async function isolationProof(
+  createApp: () => Promise<INestApplication>,
+  options: IsolationOptions,
+): Promise<IsolationResult> {
+  checkArguments(createApp, options);
+  const { as: callers, vary, requests = 2_000, seed = 1 } = options;
+  const operations: Record<string, Record<number, number>> = {};
+  const excepted = { 'generated id': 0, conflict: 0, 'not repeated': 0 };
+  for (const [place, caller] of callers.entries()) {
+    const inNewDatabases: Round = (send) => withPair({ createApp, vary }, caller, send);
+    let random: RandomRequests | undefined;
+    for (let rest = requests; rest > 0;) {
+      const sent: IsolationRequest[] = [];
+      const comparison = await inNewDatabases(async ({ app, values, send }) => {
+        random ??= new RandomRequests(await readDocument(app), values, seeded(seed * 1_000 + place));
+        while (sent.length < Math.min(ROUND, rest)) {
+          const request = random.next();
+          sent.push(request);
+          const compared = await send(request);
+          const { status } = compared.answers[0];
+          const statuses = (operations[request.operation] ??= {});
+          statuses[status] = (statuses[status] ?? 0) + 1;
+          random.learn(request, compared);
+          if (compared.comparison !== 'same') return compared.comparison;
+        }
+        return 'same';
+      });
+      rest -= sent.length;
+      // After an exception, the databases differ in more than what the caller may not see.
+      if (comparison === 'same') continue;
+      const isDifferent = comparison === 'different';
+      const found = isDifferent && (await smallestRequests(sent, (each) => repeat(inNewDatabases, each)));
+      if (found) throw new IsolationError({ ...found, caller, seed });
+      excepted[isDifferent ? 'not repeated' : comparison] += 1;
+    }
+  }
+  return { operations, excepted };
+}
+
+type Round = <R>(send: (pair: DatabasePair) => Promise<R>) => Promise<R>;
+
+/** @returns `undefined` unless the answers to the last request, and to no others, differ */
+const repeat = (inNewDatabases: Round, requests: readonly IsolationRequest[]) =>
+  inNewDatabases(async ({ send }): Promise<Omit<IsolationFinding, 'caller' | 'seed'> | undefined> => {
+    for (const [place, request] of requests.entries()) {
+      const compared = await send(request);
+      if (compared.comparison === 'same') continue;
+      const isFound = compared.comparison === 'different' && place === requests.length - 1;
+      return isFound ? { request, earlier: requests.slice(0, place), compared } : undefined;
+    }
+    return undefined;
+  });
+
+/** @throws InvalidOptionError */
+function checkArguments(createApp: unknown, options: IsolationOptions): void {
+  expectKnownNames('isolationProof(): options', options, ['as', 'vary', 'requests', 'seed']);
+  const { as: callers, vary, requests = 1, seed = 1 } = options;
+  const expected = [
+    ['createApp', createApp, typeof createApp === 'function', 'a function', 'pass one that creates an application'],
+    ['as', callers, Array.isArray(callers) && callers.length > 0, 'an array of users', 'name a user of each tenant'],
+    ['vary', vary, typeof vary === 'function', 'a function', 'pass one that changes the second database'],
+    ['requests', requests, Number.isSafeInteger(requests) && requests > 0, 'a positive integer', 'set 2000'],
+    ['seed', seed, Number.isSafeInteger(seed), 'an integer', 'set 1'],
+  ] as const;
+  for (const [name, value, isValid, kind, advice] of expected)
+    if (!isValid) throw new InvalidOptionError(`isolationProof(): ${name}`, kind, describe(value), advice);
+}
