@@ -80,7 +80,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         const answer = await sendPlainly(call);
         const { isError = false, structuredContent, content } = await callTool(call);
         seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
-        const [{ text }] = content as [{ text: string }];
+        const { text } = content[0] as { text: string };
         const same = isError === answer.status > 299 && masked(text) === masked(expectedText(answer));
         if (!same || JSON.stringify(structuredContent) !== text)
           throw new Error(

@@ -1,4 +1,6 @@
 /** A service with tools: generated resources with every option, access rules, and a controller of its own. */
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 import {
   Body,
   type CallHandler,
@@ -14,6 +16,7 @@ import {
   ParseIntPipe,
   Post,
   Query,
+  Req,
   Sse,
   UseGuards,
   UseInterceptors,
@@ -43,6 +46,9 @@ const closed = {
     throw new ForbiddenException('The desk is closed');
   },
 };
+
+/** Tells when the operation `slow` begins, and when its client has gone. */
+export const slow = new EventEmitter();
 
 @Controller('/desk')
 class DeskController {
@@ -91,6 +97,14 @@ class DeskController {
   @ApiOperation({ operationId: 'events' })
   events(): Observable<never> {
     return NEVER;
+  }
+
+  @Get('slow')
+  @ApiOperation({ operationId: 'slow' })
+  slow(@Req() request: { readonly socket: Socket }): Promise<never> {
+    slow.emit('begun');
+    request.socket.once('close', () => slow.emit('closed'));
+    return new Promise(() => undefined);
   }
 
   @Post('image')

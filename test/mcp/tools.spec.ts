@@ -126,6 +126,7 @@ it.each([
   ['include', { url: MCP_URL, include: ['batch' as OptionalTools] }],
   ['allowedOrigins', { url: MCP_URL, allowedOrigins: ['*'] }],
   ['internalUrl', { url: MCP_URL, internalUrl: 'ftp://shop.example' }],
+  ['internalUrl', { url: MCP_URL, internalUrl: 'http://127.0.0.1/api' }],
 ])('refuses a wrong option %s: %j', (name, options) => {
   expect(() => McpModule.forRoot(options)).toThrow(new RegExp(`^The option ${name} of McpModule must be `));
 });

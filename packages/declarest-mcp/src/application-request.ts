@@ -1,6 +1,7 @@
 /** Sends a request to the application itself, over HTTP, so that all of its guards, pipes and interceptors run. */
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { Server as TlsServer } from 'node:tls';
 import type { ToolRequest } from './tool-request.js';
 
 export interface ApplicationResponse {
@@ -57,6 +58,7 @@ const EVERY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1'
 
 function addressOf(server: http.Server, internalUrl: URL | undefined): http.RequestOptions {
   if (internalUrl) return { host: internalUrl.hostname.replaceAll(/[[\]]/g, ''), port: internalUrl.port };
+  if (server instanceof TlsServer) throw new Error('The application listens with TLS. Set internalUrl of McpModule.');
   const address = server.address();
   if (address === null) throw new Error('The application does not listen.');
   if (typeof address === 'string') return { socketPath: address };

@@ -2,6 +2,7 @@
 import { Logger } from '@nestjs/common';
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { CallToolResult, McpHttpHandler } from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import type { Principal } from 'declarest';
 import { mayUse } from './access.js';
 import { type ApplicationResponse, UnusableResponse } from './application-request.js';
@@ -22,6 +23,9 @@ export interface McpService {
 
 const logger = new Logger('Tools');
 
+/** One for all servers: making it takes longer than answering a request. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator();
+
 /** Stateless: nothing of it outlives the HTTP request. */
 export const handlerFor = (service: McpService, caller: McpCaller): McpHttpHandler =>
   createMcpHandler(() => serverFor(service, caller), {
@@ -31,7 +35,7 @@ export const handlerFor = (service: McpService, caller: McpCaller): McpHttpHandl
   });
 
 function serverFor({ info, tools }: McpService, caller: McpCaller): Server {
-  const server = new Server(info, { capabilities: { tools: {} } });
+  const server = new Server(info, { capabilities: { tools: {} }, jsonSchemaValidator });
   server.setRequestHandler('tools/list', () => {
     const usable = [...tools.values()].filter(({ rows }) => mayUse(rows, caller.principal));
     return { tools: usable.map(({ definition }) => definition) };

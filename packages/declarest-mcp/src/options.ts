@@ -67,6 +67,8 @@ export function resolveOptions(options: McpOptions): ResolvedOptions {
   const { origin, pathname, href, search, hash } = parseUrl('url', url);
   if (search !== '' || hash !== '' || /[:*(){}]/.test(pathname) || pathname === '/')
     refuse('url', 'a URL with a plain path and without a query, such as https://shop.example/mcp', href);
+  const internal = internalUrl === undefined ? undefined : parseUrl('internalUrl', internalUrl);
+  if (internal && internal.href !== `${internal.origin}/`) refuse('internalUrl', 'a URL without a path', internal.href);
   for (const server of authorizationServers) parseUrl('authorizationServers', server);
   for (const name of include) if (!OPTIONAL.includes(name)) refuse('include', `a list of ${OPTIONAL.join(', ')}`, name);
   const path = pathname.replace(/\/$/, '');
@@ -80,7 +82,7 @@ export function resolveOptions(options: McpOptions): ResolvedOptions {
     audience,
     include: new Set(include),
     allowedOrigins: new Set((allowedOrigins ?? [origin]).map((each) => parseUrl('allowedOrigins', each).origin)),
-    internalUrl: internalUrl === undefined ? undefined : parseUrl('internalUrl', internalUrl),
+    internalUrl: internal,
   };
 }
 
