@@ -31,7 +31,7 @@ export default defineConfig({
       { find: /^declarest\/(express|openapi|testing)$/, replacement: sourceOf('lib/$1/index.ts') },
       { find: /^declarest-client\/providers$/, replacement: sourceOf('packages/declarest-client/src/providers.ts') },
       {
-        find: /^(declarest-client|ra-data-declarest|refine-declarest)$/,
+        find: /^(declarest-client|declarest-mcp|ra-data-declarest|refine-declarest)$/,
         replacement: sourceOf('packages/$1/src/index.ts'),
       },
       { find: /^better-sqlite3$/, replacement: SQLITE_PACKAGE },

@@ -4,15 +4,23 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/openapi/index', 'dist/express/index'];
-const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json', 'docs/getting-started.md'];
+const DOCUMENTS = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'SECURITY.md',
+  'package.json',
+  'docs/getting-started.md',
+  'llms.txt',
+];
 const REQUIRED = [...DOCUMENTS, ...ENTRIES.flatMap((name) => [`${name}.js`, `${name}.d.ts`])];
-const ALLOWED = /^(dist\/.+\.(js|js\.map|d\.ts)|docs\/.+\.md|docs\/images\/.+\.png)$/;
+const ALLOWED = /^(dist\/.+\.(js|js\.map|d\.ts)|docs\/.+\.md|docs\/images\/.+\.png|skills\/.+\.md)$/;
 
 const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
 const packed = Object.values(JSON.parse(output))[0].files.map(({ path }) => path);
 
 const deadLinks = packed
-  .filter((path) => path.endsWith('.md'))
+  .filter((path) => path.endsWith('.md') || path === 'llms.txt')
   .flatMap((path) =>
     [...readFileSync(path, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
       .map(([, target]) => ({ path, target, file: posix.join(posix.dirname(path), target) }))

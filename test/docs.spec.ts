@@ -32,9 +32,11 @@ const SHOP = 'http://localhost:3000';
 
 const read = (path: string): Promise<string> => readFile(join(REPOSITORY, path), 'utf8');
 
+const SKILL = 'skills/declarest/SKILL.md';
+
 const paths = (await readdir(join(REPOSITORY, 'docs'), { recursive: true })).filter((path) => path.endsWith('.md'));
 const pages: Page[] = await Promise.all(
-  ['README.md', 'SECURITY.md', ...paths.map((path) => join('docs', path))].map(async (path) => ({
+  ['README.md', 'SECURITY.md', 'llms.txt', SKILL, ...paths.map((path) => join('docs', path))].map(async (path) => ({
     path,
     text: await read(path),
   })),
@@ -107,7 +109,8 @@ describe('the pages', () => {
 
   it('are published with the package', async () => {
     const { files } = JSON.parse(await read('package.json')) as { files: string[] };
-    expect(files).toEqual(expect.arrayContaining(['docs', 'SECURITY.md', 'CHANGELOG.md']));
+    const published = ['docs', 'skills', 'llms.txt', 'SECURITY.md', 'CHANGELOG.md'];
+    expect(files).toEqual(expect.arrayContaining(published));
   });
 
   it('begin with the commands of a clone, before anything that must be published', () => {
@@ -121,7 +124,41 @@ describe('the pages', () => {
 
   it('are all linked from the README', () => {
     const linked = linksOf(readme).map((target) => resolved(readme, target).file);
-    expect(pages.map(({ path }) => path).filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([]);
+    const forAgents = ['llms.txt', SKILL];
+    const others = pages.map(({ path }) => path).filter((path) => path !== 'README.md' && !forAgents.includes(path));
+    expect(others.filter((path) => !linked.includes(path))).toEqual([]);
+  });
+
+  it('are all in llms.txt, with their titles', () => {
+    const listed = [...pageAt('llms.txt').text.matchAll(/^- \[(.+?)\]\((.+?)\)/gm)].map(([, title, path]) => [
+      path,
+      title,
+    ]);
+    const guides = pages.filter(({ path }) => /^docs\/[^/]+$/.test(path));
+    const titles = guides.map(({ path, text }) => [path, /^# (.+)$/m.exec(text)?.[1]]);
+    expect(listed.filter(([path]) => path!.startsWith('docs/')).toSorted()).toEqual(titles.toSorted());
+  });
+
+  it('have a skill in the format of agentskills.io', () => {
+    const [, header = ''] = /^---\n([^]*?)\n---\n/.exec(pageAt(SKILL).text) ?? [];
+    const fields = Object.fromEntries(header.split('\n').map((line) => line.split(/: (.*)/).slice(0, 2)));
+    expect(fields).toEqual({ name: 'declarest', description: expect.any(String), license: 'MIT' });
+    expect(fields.description.length).toBeLessThanOrEqual(1024);
+    expect(pageAt(SKILL).text.split('\n').length).toBeLessThan(100);
+  });
+
+  it('name only commands and files that exist, in AGENTS.md of new applications', async () => {
+    const template = 'packages/create-declarest/template';
+    const text = await read(join(template, 'AGENTS.md'));
+    const scripts = [...text.matchAll(/npm (?:run )?([\w:]+)/g)].map(([, name]) => name!);
+    expect(scripts.length).toBeGreaterThan(3);
+    expect(scripts.filter((name) => !(name in CREATED_SCRIPTS))).toEqual([]);
+    const named = [...text.matchAll(/`((?:src|node_modules\/declarest)\/[\w./-]+)`/g)].map(([, path]) => path!);
+    expect(named.length).toBeGreaterThan(3);
+    const inRepository = named.map((path) =>
+      path.replace('node_modules/declarest', '.').replace(/^src/, `${template}/src`),
+    );
+    expect(inRepository.filter((path) => !existsSync(join(REPOSITORY, path)))).toEqual([]);
   });
 
   it('name only npm scripts that exist', async () => {

@@ -60,6 +60,7 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
       '.env',
       '.env.example',
       '.gitignore',
+      'AGENTS.md',
       'Dockerfile',
       'README.md',
       'access.json',

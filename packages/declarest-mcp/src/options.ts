@@ -1,0 +1,101 @@
+import { InvalidOptionError } from 'declarest';
+
+/** Operations that are no tools unless the option `include` names them. */
+export type OptionalTools = 'accounts' | 'batches' | 'purge';
+
+export interface McpOptions {
+  /**
+   * The public URL of the endpoint, without a query. Its path is the route, and the whole of it identifies the resource
+   * (RFC 8707 §2, RFC 9728 §1.2).
+   *
+   * @example 'https://shop.example/mcp'
+   */
+  readonly url: string;
+  /**
+   * The issuers of tokens that clients may use (RFC 9728 §2).
+   *
+   * @default [] clients get no hint where to log in
+   */
+  readonly authorizationServers?: readonly string[];
+  /**
+   * What the claim `aud` of a token must contain, where it has one (RFC 7519 §4.1.3). With the option `audience` of
+   * `AuthModule`, use the same value.
+   *
+   * @default the option `url`
+   */
+  readonly audience?: string;
+  /**
+   * Operations to add: `accounts` are those with the tag `Auth`, such as `login`, whose passwords and tokens a model
+   * should not see; `batches` are writes at `/batch`; `purge` is the parameter that removes a hidden record for good.
+   *
+   * @default []
+   */
+  readonly include?: readonly OptionalTools[];
+  /**
+   * Origins of browser clients. Requests with any other `Origin` are 403, which prevents DNS rebinding.
+   *
+   * @default the origin of `url`
+   */
+  readonly allowedOrigins?: readonly string[];
+  /**
+   * Where the application reaches itself: tools send their requests there. Needed where it listens with TLS.
+   *
+   * @default the address that the server listens on, with plain HTTP
+   * @example 'https://shop.example'
+   */
+  readonly internalUrl?: string;
+}
+
+export interface ResolvedOptions {
+  readonly url: string;
+  /** The path of the route. */
+  readonly path: string;
+  readonly metadataPath: string;
+  readonly metadataUrl: string;
+  readonly authorizationServers: readonly string[];
+  readonly audience: string;
+  readonly include: ReadonlySet<OptionalTools>;
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly internalUrl: URL | undefined;
+}
+
+const OPTIONAL: readonly string[] = ['accounts', 'batches', 'purge'] satisfies OptionalTools[];
+
+/** @throws InvalidOptionError */
+export function resolveOptions(options: McpOptions): ResolvedOptions {
+  const { url, authorizationServers = [], audience = url, include = [], allowedOrigins, internalUrl } = options;
+  const { origin, pathname, href, search, hash } = parseUrl('url', url);
+  if (search !== '' || hash !== '' || /[:*(){}]/.test(pathname) || pathname === '/')
+    refuse('url', 'a URL with a plain path and without a query, such as https://shop.example/mcp', href);
+  const internal = internalUrl === undefined ? undefined : parseUrl('internalUrl', internalUrl);
+  if (internal && internal.href !== `${internal.origin}/`) refuse('internalUrl', 'a URL without a path', internal.href);
+  for (const server of authorizationServers) parseUrl('authorizationServers', server);
+  for (const name of include) if (!OPTIONAL.includes(name)) refuse('include', `a list of ${OPTIONAL.join(', ')}`, name);
+  const path = pathname.replace(/\/$/, '');
+  const metadataPath = `/.well-known/oauth-protected-resource${path}`;
+  return {
+    url,
+    path,
+    metadataPath,
+    metadataUrl: origin + metadataPath,
+    authorizationServers,
+    audience,
+    include: new Set(include),
+    allowedOrigins: new Set((allowedOrigins ?? [origin]).map((each) => parseUrl('allowedOrigins', each).origin)),
+    internalUrl: internal,
+  };
+}
+
+function parseUrl(option: keyof McpOptions, text: unknown): URL {
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    return refuse(option, 'an http or https URL', JSON.stringify(text) ?? 'none');
+  return url;
+}
+
+function refuse(option: keyof McpOptions, expected: string, got: string): never {
+  throw new InvalidOptionError(`The option ${option} of McpModule`, expected, got, 'Correct it in McpModule.forRoot()');
+}
+
+/** The injection token of the resolved options. */
+export const MCP_OPTIONS = Symbol('declarest-mcp.options');

@@ -1,0 +1,115 @@
+// Packs declarest and declarest-mcp, installs them in an empty folder as a service does, checks the types of a file that uses
+// them, and calls a tool with the client of the protocol.
+//
+//     npm run test:packages
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const OTHERS = [
+  '@nestjs/platform-express@12',
+  '@nestjs/swagger@12',
+  '@modelcontextprotocol/client@2',
+  '@types/node@20',
+];
+
+const USE = `
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Controller, Get, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { AuthModule, AuthUser, SecurityConfig, UserRepository } from 'declarest';
+import { McpModule } from 'declarest-mcp';
+import { addAccess } from 'declarest/openapi';
+
+class User extends AuthUser {}
+
+class NoUsers extends UserRepository {
+  async findById() { return null; }
+  async findByLogin() { return null; }
+  async create(): Promise<never> { throw new Error('Nobody registers here.'); }
+  async update() { return null; }
+}
+
+@Controller('/api/clock')
+class ClockController {
+  @Get() read() { return { hour: 12 }; }
+}
+
+class Rules extends SecurityConfig {
+  configure(): void {
+    this.publicEndpoints('/mcp', 'GET /api/clock');
+  }
+}
+
+@Module({
+  imports: [
+    AuthModule.forRoot({ userClass: User, repositoryClass: NoUsers }),
+    McpModule.forRoot({ url: 'https://clock.example/mcp' }),
+  ],
+  controllers: [ClockController],
+  providers: [Rules],
+})
+class AppModule {}
+
+const app = await NestFactory.create(AppModule, { logger: ['error'] });
+const config = new DocumentBuilder().setTitle('Clock').setOpenAPIVersion('3.1.0').build();
+McpModule.setup(app, () => addAccess(SwaggerModule.createDocument(app, config), app));
+await app.listen(0, '127.0.0.1');
+const { port } = app.getHttpServer().address() as AddressInfo;
+const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+await client.connect(new StreamableHTTPClientTransport(new URL(\`http://127.0.0.1:\${port}/mcp\`)));
+const { tools } = await client.listTools();
+const { structuredContent } = await client.callTool({ name: tools[0]?.name ?? '', arguments: {} });
+console.log(JSON.stringify([tools.length, structuredContent, client.getNegotiatedProtocolVersion()]));
+await client.close();
+await app.close();
+`;
+const TSCONFIG = {
+  compilerOptions: {
+    module: 'nodenext',
+    target: 'es2022',
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+    skipLibCheck: true,
+  },
+  include: ['use.ts'],
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'declarest-mcp-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+
+const pack = (...args) => {
+  const [packed] = Object.values(
+    JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder, ...args], ROOT)),
+  );
+  return packed;
+};
+
+run('npm', ['run', 'build', '--workspace', 'declarest-mcp'], ROOT);
+run('npx', ['publint', '--strict', join('packages', 'declarest-mcp')], ROOT);
+const packed = pack('--workspace', 'declarest-mcp');
+const others = packed.files
+  .map(({ path }) => path)
+  .filter((path) => !/^(dist\/|LICENSE$|README\.md$|package\.json$)/.test(path));
+assert.deepEqual(others, [], 'declarest-mcp must publish dist/, LICENSE, README.md and package.json only.');
+const tarballs = [pack('--ignore-scripts'), packed].map(({ filename }) => `./${filename}`);
+writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }));
+const install = ['install', '--no-audit', '--no-fund', '--loglevel', 'error'];
+run('npm', [...install, ...OTHERS, ...tarballs], folder);
+writeFileSync(join(folder, 'use.ts'), USE);
+writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: folder, stdio: 'inherit' });
+const used = JSON.parse(run(process.execPath, ['use.js'], folder));
+assert.deepEqual(used, [1, { data: { hour: 12 } }, '2026-07-28']);
+console.log('declarest-mcp works as installed from its tarball.');
