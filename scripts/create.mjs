@@ -4,7 +4,7 @@
 //     TEST_POSTGRES_URL=postgres://postgres@127.0.0.1:5432/test TEST_CHROMIUM=/usr/bin/chromium npm run test:create
 //
 // With TEST_CHROMIUM, an administrator and a user open the interface at `/admin` in production.
-// CREATE_COUNTS names a file for the counts.
+// CREATE_COUNTS names a file for the counts, and CREATE_ONLY some of the applications: express-sqlite,fastify-postgres.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,12 +22,12 @@ import { freePort } from './free-port.mjs';
 import { watchConsole } from './pages.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile } = process.env;
+const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile, CREATE_ONLY: only } = process.env;
 const USER = { email: 'ann@example.com', password: 'correct horse battery' };
 const ADMIN = { email: 'boss@example.com', password: 'staple of the stable' };
-const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
-  ['sqlite', ...(postgres ? ['postgres'] : [])].map((database) => ({ platform, database })),
-);
+const VARIANTS = ['express', 'fastify']
+  .flatMap((platform) => ['sqlite', ...(postgres ? ['postgres'] : [])].map((database) => ({ platform, database })))
+  .filter(({ platform, database }) => !only || only.split(',').includes(`${platform}-${database}`));
 
 const scratch = mkdtempSync(join(tmpdir(), 'declarest-create-'));
 let passed = 0;
