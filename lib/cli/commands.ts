@@ -4,6 +4,7 @@ import { describeAccess } from '../access/access.js';
 import { describeExplanation, explain } from '../reach/explain.js';
 import { schemaStatements } from '../crud/nest/startup.js';
 import { explainReach, explainRecord } from '../reach/explain-reach.js';
+import { generatedRoutes } from '../reach/generated-routes.js';
 import { namedRoles } from '../reach/reach.js';
 import { compareReach } from '../reach/reach-changes.js';
 import { compareAccess } from './access-changes.js';
@@ -71,7 +72,7 @@ export async function runExplain(command: CommandOf<'explain'>): Promise<Outcome
   const loaded = await loadModule(module);
   return inApplication(loaded, platform, async (app) => {
     const compiled = await compileAccess(app);
-    const [roles, id] = userOf(named, namedRoles(app, compiled));
+    const [roles, id] = userOf(named, namedRoles(generatedRoutes(app, compiled).plans, compiled));
     const asker = { roles, id, claims };
     const explanation = explain(compiled, { ...request, roles });
     const note = explanation.route || loaded.configure ? [] : [UNKNOWN_ROUTES];

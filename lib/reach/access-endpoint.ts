@@ -1,6 +1,5 @@
 /** The endpoint that tells callers what they may do with generated resources, and with one record. */
 import { BadRequestException, NotFoundException } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import { AccessRules } from '../access/access-rules.js';
 import { decide } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
@@ -8,14 +7,13 @@ import { authFailure } from '../documents/failures.js';
 import { jsonResponse, openObject, TEXT } from '../documents/operation-document.js';
 import { INVALID, MESSAGE } from '../auth/plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin } from '../auth/plugins/plugin.js';
-import { crudApplicationOf } from '../crud/nest/crud-application.js';
-import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { userOf } from '../http/principal.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
 import { joinPaths } from '../routes/route.js';
-import { operationServing, recordStanding } from './explain-reach.js';
-import { effectOf, routesOf } from './reach.js';
+import { recordStanding } from './explain-reach.js';
+import { generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
+import { effectOf } from './reach.js';
 import { callAs } from './symbolic-caller.js';
 
 interface Permitted {
@@ -64,8 +62,8 @@ const ENDPOINT = accountEndpoint({
     const record = recordIn(request);
     const data =
       record === undefined
-        ? { resources: resourcesFor(request, compiled, get(ModuleRef)) }
-        : { record: await permittedOn(record, request, compiled, get(ModuleRef)) };
+        ? { resources: resourcesFor(request, compiled, generatedRoutes({ get }, compiled)) }
+        : { record: await permittedOn(record, request, compiled, generatedRoutes({ get }, compiled)) };
     return { success: true, message: 'Access', data };
   },
 });
@@ -86,30 +84,26 @@ function recordIn(request: HttpRequest): string | undefined {
   return record;
 }
 
-const isPermitted = (routes: ReturnType<typeof routesOf>, request: HttpRequest, { roles }: CompiledAccess): boolean => {
-  const granted = userOf(request) && roles.expand(userOf(request)?.roles ?? []);
-  return [...routes.values()].flat().some(({ access }) => !decide(access, granted));
+const isPermitted = ({ entries }: GeneratedRoute, request: HttpRequest, { roles }: CompiledAccess): boolean => {
+  const user = userOf(request);
+  const granted = user && roles.expand(user.roles);
+  return entries.some(({ access }) => !decide(access, granted));
 };
 
-function resourcesFor(request: HttpRequest, compiled: CompiledAccess, moduleRef: ModuleRef): PermittedResource[] {
+function resourcesFor(request: HttpRequest, compiled: CompiledAccess, { all }: GeneratedRoutes): PermittedResource[] {
   const found = new Map<string, PermittedResource & { readonly operations: string[] }>();
-  for (const [controller, plan] of crudApplicationOf(moduleRef).planByController)
-    for (const operation of plan.options.knownOperations) {
-      const routes = routesOf(controller, operation, compiled);
-      if (!isPermitted(routes, request, compiled)) continue;
-      for (const route of routes.keys()) {
-        const path = baseOf(route, operation);
-        const resource = found.get(path) ?? { path, operations: [], ...fieldsFor(plan, request) };
-        found.set(path, resource);
-        resource.operations.push(operation.name);
-      }
-    }
+  for (const each of all) {
+    if (!isPermitted(each, request, compiled)) continue;
+    const path = baseOf(each);
+    const resource = found.get(path) ?? { path, operations: [], ...fieldsFor(each.plan, request) };
+    found.set(path, resource);
+    resource.operations.push(each.operation.name);
+  }
   return [...found.values()];
 }
 
-/** `GET /api/orders/:id` → `/api/orders` */
-function baseOf(route: string, operation: OperationDeclaration): string {
-  const path = route.slice(route.indexOf(' ') + 1);
+/** `/api/orders/:id` → `/api/orders` */
+function baseOf({ route: { path }, operation }: GeneratedRoute): string {
   const below = joinPaths(operation.route.path);
   return below !== '/' && path.endsWith(below) ? path.slice(0, -below.length) : path;
 }
@@ -133,18 +127,19 @@ async function permittedOn(
   path: string,
   request: HttpRequest,
   compiled: CompiledAccess,
-  moduleRef: ModuleRef,
+  routes: GeneratedRoutes,
 ): Promise<Permitted> {
-  const served = operationServing(crudApplicationOf(moduleRef), compiled, { method: 'GET', path });
+  const served = routes.serving('GET', path);
   const id = served?.params['id'];
   if (!served || typeof id !== 'string')
     throw new BadRequestException('record must be the path of a record of a generated resource, such as /api/orders/7');
   const { controller, plan, params } = served;
   const call = callAs(userOf(request), compiled.roles.expand, params);
   const operations: string[] = [];
-  for (const operation of plan.options.knownOperations) {
-    if (!operation.route.takes.includes('id')) continue;
-    if (!isPermitted(routesOf(controller, operation, compiled), request, compiled)) continue;
+  for (const each of routes.all) {
+    const { operation } = each;
+    if (each.controller !== controller || !operation.route.takes.includes('id')) continue;
+    if (!isPermitted(each, request, compiled)) continue;
     const standing = await recordStanding(plan, call, operation.name, effectOf(operation), id);
     if (standing === undefined) operations.push(operation.name);
   }

@@ -1,16 +1,14 @@
 /** Which rows and fields of a generated resource one request reaches, and whether one record is among them. */
 import type { INestApplicationContext } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from '../crud/nest/crud-application.js';
 import type { Call } from '../crud/store/call.js';
-import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Part, Plan } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
 import { and, keyIs, type Condition } from '../crud/sql/condition.js';
 import type { Principal } from '../http/principal.js';
 import type { ServedRoute } from '../routes/route.js';
-import { isServedBy, makeSymbolicCalls, effectOf } from './reach.js';
+import { generatedRoutes } from './generated-routes.js';
+import { effectOf, makeSymbolicCalls } from './reach.js';
 import { recordRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
 import { callAs } from './symbolic-caller.js';
@@ -23,12 +21,6 @@ export interface Asker {
   readonly claims: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface Asked {
-  readonly plan: Plan;
-  readonly operation: OperationDeclaration;
-  readonly makeCall: MakeCall;
-}
-
 /** Lines such as `Rows: own (customerId)`; none for a route that no generated resource serves. */
 export async function explainReach(
   app: INestApplicationContext,
@@ -36,7 +28,7 @@ export async function explainReach(
   request: { readonly method: string; readonly path: string },
   asker: Asker,
 ): Promise<string[]> {
-  const asked = await askedOf(app, compiled, request, asker);
+  const asked = askedOf(app, compiled, request, asker);
   if (!asked) return [];
   const { plan, operation, makeCall } = asked;
   const rows = await recordRows(plan, operation.name, effectOf(operation), makeCall);
@@ -72,7 +64,7 @@ export async function explainRecord(
   request: { readonly method: string; readonly path: string },
   asker: Asker,
 ): Promise<string> {
-  const asked = await askedOf(app, compiled, request, asker);
+  const asked = askedOf(app, compiled, request, asker);
   const id = asked && compiled.table.find(request.method, request.path)?.params['id'];
   if (!asked || id === undefined) return 'Record: the path names no record of a generated resource';
   const { plan, operation, makeCall } = asked;
@@ -109,42 +101,21 @@ export async function recordStanding(
   return undefined;
 }
 
-async function askedOf(
+function askedOf(
   app: INestApplicationContext,
   compiled: CompiledAccess,
   { method, path }: { readonly method: string; readonly path: string },
   asker: Asker,
-): Promise<Asked | undefined> {
-  const served = operationServing(crudApplicationOf(app.get(ModuleRef)), compiled, { method, path });
-  return served && { ...served, makeCall: callsOf(asker, compiled, served) };
-}
-
-export interface ServedOperation {
-  readonly controller: CrudControllerClass;
-  readonly plan: Plan;
-  readonly operation: OperationDeclaration;
-  readonly params: ServedRoute['params'];
-}
-
-/** The generated operation that serves a request; `undefined` where another route does. */
-export function operationServing(
-  crud: CrudApplication,
-  compiled: CompiledAccess,
-  { method, path }: { readonly method: string; readonly path: string },
-): ServedOperation | undefined {
-  const served = compiled.table.find(method, path.replace(/[?#].*$/s, ''));
-  if (!served) return undefined;
-  for (const [controller, plan] of crud.planByController) {
-    const operation = plan.options.knownOperations.find((each) => isServedBy(served.route, controller, each, compiled));
-    if (operation) return { controller, plan, operation, params: served.params };
-  }
-  return undefined;
+) {
+  const served = generatedRoutes(app, compiled).serving(method, path);
+  return served && { ...served, makeCall: callsOf(asker, compiled, served.plan, served.params) };
 }
 
 function callsOf(
   { roles, id, claims }: Asker,
   { roles: { expand } }: CompiledAccess,
-  { plan, params }: ServedOperation,
+  plan: Plan,
+  params: ServedRoute['params'],
 ): MakeCall {
   if (id === undefined && claims === undefined) return makeSymbolicCalls(roles, expand, [plan]);
   const user = { id, email: '', roles, ...claims } as unknown as Principal;

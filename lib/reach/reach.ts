@@ -1,11 +1,9 @@
 /** What each kind of caller reaches of the records of generated resources: rows by operation, and fields. */
 import type { INestApplication } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import { decide, type Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import type { RouteEntry } from '../access/route-access.js';
 import { overridesOf } from '../crud/nest/declaration-warnings.js';
-import { crudApplicationOf, type CrudControllerClass } from '../crud/nest/crud-application.js';
+import type { CrudControllerClass } from '../crud/nest/crud-application.js';
 import { rolesOf } from '../crud/declare/resolve-options.js';
 import type { CustomOperation } from '../crud/declare/custom-operation.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
@@ -14,8 +12,8 @@ import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { pathOf } from '../crud/plan/relation-parameters.js';
 import { BASE_ROLE } from '../http/principal.js';
-import { controllersServing } from '../routes/controller-methods.js';
-import type { Route } from '../routes/route.js';
+import { groupBy } from '../routes/route.js';
+import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { codeOf, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
 import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
@@ -62,30 +60,26 @@ export interface Reach {
 
 interface Context {
   readonly compiled: CompiledAccess;
-  readonly plans: ReadonlyMap<CrudControllerClass, Plan>;
+  readonly plans: readonly Plan[];
   readonly callers: readonly CallerName[];
   makeCall(caller: CallerName): MakeCall;
 }
 
 /** The resources in the order of their declaration. */
 export async function compileReach(app: INestApplication, compiled: CompiledAccess): Promise<Reach> {
-  const plans = crudApplicationOf(app.get(ModuleRef)).planByController;
-  const context: Context = {
-    compiled,
-    plans,
-    callers: [NOBODY, ...namedRoles(app, compiled)],
-    makeCall: (caller) =>
-      makeSymbolicCalls(caller === NOBODY ? undefined : [caller], compiled.roles.expand, [...plans.values()]),
-  };
-  const resources = await Promise.all([...plans].map(([controller, plan]) => reachOf(controller, plan, context)));
-  return { callers: context.callers, resources };
+  const { all, plans } = generatedRoutes(app, compiled);
+  const callers = [NOBODY, ...namedRoles(plans, compiled)];
+  const makeCall = (caller: CallerName): MakeCall =>
+    makeSymbolicCalls(caller === NOBODY ? undefined : [caller], compiled.roles.expand, plans);
+  const context: Context = { compiled, plans, callers, makeCall };
+  const byPlan = groupBy(all, ({ plan }) => plan);
+  const resources = await Promise.all(plans.map((plan) => reachOf(plan, byPlan.get(plan) ?? [], context)));
+  return { callers, resources };
 }
 
 /** `USER`, and every role that a rule, the hierarchy or an option of a resource names. */
-export function namedRoles(app: INestApplication, { roleNames }: CompiledAccess): ReadonlySet<string> {
-  const plans = [...crudApplicationOf(app.get(ModuleRef)).planByController.values()];
-  return new Set([BASE_ROLE, ...roleNames, ...plans.flatMap(({ options }) => rolesOf(options))]);
-}
+export const namedRoles = (plans: readonly Plan[], { roleNames }: CompiledAccess): ReadonlySet<string> =>
+  new Set([BASE_ROLE, ...roleNames, ...plans.flatMap(({ options }) => rolesOf(options))]);
 
 /** Calls of any user with these roles, or of a caller without a token. */
 export function makeSymbolicCalls(
@@ -97,14 +91,13 @@ export function makeSymbolicCalls(
   return (probe, hasClaims) => symbolicCall(PROBES[probe] as number, { granted, expand, uuids, hasClaims });
 }
 
-async function reachOf(controller: CrudControllerClass, plan: Plan, context: Context): Promise<ResourceReach> {
+async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: Context): Promise<ResourceReach> {
   const { options, schema } = plan;
   const rows: Record<string, RowsByCaller> = {};
-  for (const operation of options.knownOperations)
-    for (const [route, entries] of routesOf(controller, operation, context.compiled))
-      rows[route] = await byCaller(context, (caller) =>
-        rowsOfOperation(controller, plan, operation, entries, caller, context),
-      );
+  for (const each of routes)
+    rows[`${each.route.method} ${each.route.path}`] = await byCaller(context, (caller) =>
+      rowsOfOperation(each, caller, context),
+    );
   const views = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
   const may = (check: (views: CallerViews) => boolean): Callers =>
     callersThat(context, (caller) => check(views.get(caller) as CallerViews));
@@ -126,40 +119,8 @@ async function reachOf(controller: CrudControllerClass, plan: Plan, context: Con
   };
 }
 
-/** The accesses of each route that serves an operation: several where a rule matches a part of its paths. */
-export function routesOf(
-  controller: CrudControllerClass,
-  operation: OperationDeclaration,
-  compiled: CompiledAccess,
-): Map<string, readonly RouteEntry[]> {
-  const served = compiled.table.controllerRoutes.filter((route) => isServedBy(route, controller, operation, compiled));
-  return new Map(
-    served.map(({ method, path }) => [
-      `${method} ${path}`,
-      compiled.inside.entries.filter((entry) => entry.template === path && entry.method === method),
-    ]),
-  );
-}
-
-export function isServedBy(
-  { path, handler }: Route,
-  controller: CrudControllerClass,
-  { name }: OperationDeclaration,
-  { methods }: CompiledAccess,
-): boolean {
-  const shared = methods.filter(({ method }) => method === handler);
-  return (
-    handler !== undefined &&
-    handler === Reflect.get(controller.prototype, name) &&
-    controllersServing(path, shared).includes(controller as never)
-  );
-}
-
 async function rowsOfOperation(
-  controller: CrudControllerClass,
-  plan: Plan,
-  operation: OperationDeclaration,
-  entries: readonly RouteEntry[],
+  { controller, plan, operation, entries }: GeneratedRoute,
   caller: CallerName,
   context: Context,
 ): Promise<Rows> {
@@ -212,7 +173,7 @@ async function relatedOf(plan: Plan, rows: ResourceReach['rows'], context: Conte
       const isReached = isFollowed && reads.some(([, by]) => by[caller] !== 'none');
       return isReached ? relatedRows(related, context.makeCall(caller)) : 'none';
     });
-    const hasResource = [...context.plans.values()].some(({ options }) => options === related.options);
+    const hasResource = context.plans.some(({ options }) => options === related.options);
     const names = related.list.readable.map(({ name }) => name);
     found.push([path, { entity: related.schema.name, rows: byCallers, ...(!hasResource && { fields: names }) }]);
   }

@@ -1,0 +1,73 @@
+/** The routes of generated operations, with the access rules that apply to each: compiled once for an application. */
+import { ModuleRef } from '@nestjs/core';
+import type { CompiledAccess } from '../access/compiled-access.js';
+import type { RouteEntry } from '../access/route-access.js';
+import type { OperationDeclaration } from '../crud/declare/operations.js';
+import { crudApplicationOf, type CrudControllerClass } from '../crud/nest/crud-application.js';
+import type { Plan } from '../crud/plan/plan.js';
+import { applicationOf, type Application } from '../routes/application.js';
+import { controllersServing } from '../routes/controller-methods.js';
+import { groupBy, type Route, type ServedRoute } from '../routes/route.js';
+
+export interface GeneratedRoute {
+  readonly controller: CrudControllerClass;
+  readonly plan: Plan;
+  readonly operation: OperationDeclaration;
+  readonly route: Route;
+  /** Several where a rule matches a part of the paths. */
+  readonly entries: readonly RouteEntry[];
+}
+
+export interface GeneratedRoutes {
+  readonly all: readonly GeneratedRoute[];
+  readonly plans: readonly Plan[];
+  /** `undefined` where no generated operation serves the request. */
+  serving(method: string, path: string): (GeneratedRoute & Pick<ServedRoute, 'params'>) | undefined;
+}
+
+/** @param app anything that has the providers of the application */
+export function generatedRoutes(
+  app: { get(token: typeof ModuleRef): ModuleRef },
+  compiled: CompiledAccess,
+): GeneratedRoutes {
+  const moduleRef = app.get(ModuleRef);
+  return applicationOf(moduleRef).once(compileRoutes, moduleRef, compiled);
+}
+
+const keyOf = (method: string, path: string): string => `${method} ${path}`;
+
+function compileRoutes(
+  _: Application,
+  moduleRef: ModuleRef,
+  { table, methods, inside }: CompiledAccess,
+): GeneratedRoutes {
+  const routes = groupBy(table.controllerRoutes, ({ handler }) => handler);
+  const sharing = groupBy(methods, ({ method }) => method);
+  const entries = groupBy(inside.entries, ({ method, template }) => keyOf(method, template));
+  const plans = crudApplicationOf(moduleRef).planByController;
+  const all = [...plans].flatMap(([controller, plan]) =>
+    plan.options.knownOperations.flatMap((operation) => {
+      const handler = Reflect.get(controller.prototype, operation.name) as object;
+      return (routes.get(handler) ?? [])
+        .filter(({ path }) => controllersServing(path, sharing.get(handler) ?? []).includes(controller as never))
+        .map((route) => ({
+          controller,
+          plan,
+          operation,
+          route,
+          entries: entries.get(keyOf(route.method, route.path)) ?? [],
+        }));
+    }),
+  );
+  const byKey = groupBy(all, ({ route }) => keyOf(route.method, route.path));
+  return {
+    all,
+    plans: [...plans.values()],
+    serving(method, path) {
+      const served = table.find(method, path.replace(/[?#].*$/s, ''));
+      const found = served && byKey.get(keyOf(served.route.method, served.route.path));
+      const serving = found?.find(({ route }) => route.handler === served?.route.handler);
+      return served && serving && { ...serving, params: served.params };
+    },
+  };
+}
