@@ -1,8 +1,9 @@
 /** The rows and fields of the access table, and the changes of a table that count as wider. */
-import type { ScopeContext } from 'declarest';
+import { Get } from '@nestjs/common';
+import { standardOperations, type CustomOperation, type ListQuery, type ScopeContext } from 'declarest';
 import { Between, In, IsNull, LessThan, Like, Raw } from 'typeorm';
 import { PLATFORMS } from '../harness/platforms.js';
-import { type Changes, changesBetween, OPTIONS, tableOf, type Tenant, type Variant } from './shop.js';
+import { type Order, type Changes, changesBetween, OPTIONS, tableOf, type Tenant, type Variant } from './shop.js';
 
 const NOT_SECRET = [['name is not null', 'not (name = "secret")']];
 const CODE = [[expect.stringMatching(/^code: scope of Article#[0-9a-f]{8}$/)]];
@@ -213,6 +214,32 @@ it.each<[what: string, variant: Variant]>([
 ])('finds %s not wider', async (_what, variant) => {
   const changes = changesBetween(await tableOf('express'), await tableOf('express', variant));
   expect(changes.filter(({ kind }) => kind === 'wider')).toEqual([]);
+});
+
+it('names the code of overridden and custom operations beside the conditions', async () => {
+  const latest: CustomOperation<Order> = {
+    name: 'latest',
+    route: { verb: 'GET', path: 'latest' },
+    description: { summary: 'List the latest orders', data: 'records' },
+    run: ({ find }) => find({ sort: '-id', limit: 3 }),
+  };
+  const variant: Variant = {
+    options: { Order: { operations: [...standardOperations, latest] } },
+    extend(Base) {
+      class Orders extends Base {
+        @Get()
+        override findAll(query: ListQuery) {
+          return super.findAll(query);
+        }
+      }
+      return Orders as typeof Base;
+    },
+  };
+  const { resources } = await tableOf('express', variant);
+  const code = (name: string) => expect.stringMatching(new RegExp(`^code: ${name}#\\w{8}$`));
+  expect(resources[2]?.rows['GET /api/orders']?.['USER']).toEqual([[code('Orders.findAll'), 'own (customerId)']]);
+  expect(resources[2]?.rows['GET /api/orders/latest']?.['ADMIN']).toEqual([[code('latest')]]);
+  expect(resources[2]?.rows['GET /api/orders/:id']?.['ADMIN']).toBe('all');
 });
 
 it('finds code wider that no condition says, where its source has changed', async () => {

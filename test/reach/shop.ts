@@ -7,6 +7,7 @@ import {
   CrudController,
   CrudModule,
   type CrudOptions,
+  type GeneratedControllerClass,
   type ScopeContext,
   SecurityConfig,
   useScope,
@@ -169,12 +170,14 @@ export interface Variant {
   /** Calls of SecurityConfig behind `requireAuth('/api/**')`. */
   readonly rules?: (config: RulesOf) => void;
   readonly hierarchy?: Readonly<Record<string, readonly string[]>>;
+  /** Extends the controller of orders. */
+  readonly extend?: (Base: GeneratedControllerClass<Order>) => GeneratedControllerClass<Order>;
 }
 
 /** The table of the application with some of its declarations changed. */
 export async function tableOf(
   platform: Platform,
-  { options = {}, rules, hierarchy = { ADMIN: ['STAFF'] } }: Variant = {},
+  { options = {}, rules, hierarchy = { ADMIN: ['STAFF'] }, extend }: Variant = {},
 ): Promise<AccessTable> {
   @Injectable()
   class Security extends SecurityConfig {
@@ -186,9 +189,10 @@ export async function tableOf(
       });
     }
   }
-  const controllers = (Object.keys(OPTIONS) as Name[]).map((name) =>
-    CrudController({ ...OPTIONS[name], ...options[name] } as CrudOptions),
-  );
+  const controllers = (Object.keys(OPTIONS) as Name[]).map((name) => {
+    const generated = CrudController({ ...OPTIONS[name], ...options[name] } as CrudOptions);
+    return name === 'Order' && extend ? extend(generated as GeneratedControllerClass<Order>) : generated;
+  });
   @Module({})
   class Shop {}
   const module = {
