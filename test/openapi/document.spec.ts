@@ -302,6 +302,23 @@ describe('generated operations', () => {
   });
 });
 
+it('a field that nobody reads is no filter, no sort and no group, as requests find', async () => {
+  const secret = {
+    entity: Label,
+    endpoint: '/labels',
+    filterableFields: true,
+    sortableFields: ['id', 'text'],
+    aggregatableFields: ['id', 'text'],
+    fieldPermissions: { text: { read: 'never' } },
+  } as const;
+  const api = await apiOf({ resources: [secret] });
+  const parameters = api.operations.flatMap((each) => each.parameters);
+  expect(parameters.map(({ name }) => name).filter((name) => name.includes('text'))).toEqual([]);
+  expect(JSON.stringify(parameters.filter(({ name }) => ['sort', 'groupBy'].includes(name)))).not.toContain('text');
+  expect((await running[0]!.get('/labels?filter[text]=x')).status).toBe(400);
+  expect((await running[0]!.get('/labels?sort=text')).status).toBe(400);
+});
+
 it('a word that is its own plural names operations for one record and for many', async () => {
   const api = await apiOf({ entities: [News], resources: [{ entity: News, endpoint: '/news', enableBatch: true }] });
   const ids = api.operations.map(({ operationId }) => operationId);

@@ -1,9 +1,11 @@
 /** Resources with those of their relations, as a document needs them before the application has started. */
 import type { RefineSchema } from '../../entities/class-validation.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { optionsOf } from '../declare/declared-options.js';
 import { defaultOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { includedRelations } from '../plan/relation-parameters.js';
 import { describeResource, type Resource } from '../plan/resource.js';
+import { readableParameters } from '../rows/field-permissions.js';
 import type { Relation } from '../sql/condition.js';
 import type { Database } from '../store/database.js';
 import { nameResources, type ResourceNames } from './names.js';
@@ -28,14 +30,21 @@ export function describeResources(
   application: { databaseOf(options: ResolvedCrudOptions): Database },
   refinementOf: (entity: Function) => RefineSchema,
 ): ReadonlyMap<ResolvedCrudOptions, DescribedResource> {
-  const link = (options: ResolvedCrudOptions, database: Database): DescribedResource => ({
-    ...describeResource(options, database, () => ANY_SCOPE),
-    names: { one: '', many: '', tag: '' },
-    refine: refinementOf(options.entity),
-    relations: new Map(),
-    included: new Map(),
-    isIncluded: false,
-  });
+  const link = (options: ResolvedCrudOptions, database: Database): DescribedResource => {
+    const resource = describeResource(options, database, () => ANY_SCOPE);
+    const isRead = (field: Field): boolean => resource.fieldPermissions.get(field)?.read !== 'never';
+    return {
+      ...resource,
+      list: readableParameters(resource.list, isRead),
+      listWithDeleted: readableParameters(resource.listWithDeleted, isRead),
+      aggregatable: resource.aggregatable.filter(isRead),
+      names: { one: '', many: '', tag: '' },
+      refine: refinementOf(options.entity),
+      relations: new Map(),
+      included: new Map(),
+      isIncluded: false,
+    };
+  };
   const resources = declared.map((options) => link(options, application.databaseOf(options)));
   const others: DescribedResource[] = [];
   const relatedOf = ({ options, database }: DescribedResource, path: string, relation: Relation): DescribedResource => {
