@@ -1,6 +1,6 @@
 /** The access table for people, and its changes. */
 import { formatAccessRows, type AccessRow } from '../access/access-rows.js';
-import type { Callers, FieldReach, ResourceReach, RowsByCaller } from '../reach/reach.js';
+import { namedRows, type Callers, type FieldReach, type ResourceReach } from '../reach/reach.js';
 import type { ReachChange } from '../reach/reach-changes.js';
 import { describeRows } from '../reach/rows.js';
 import type { AccessChange } from './access-changes.js';
@@ -25,23 +25,22 @@ type Table = readonly (readonly string[])[];
 
 /** The rows of each operation and relation by caller, and the fields that not every caller reads or writes. */
 function sectionsOf(resource: ResourceReach, callers: readonly string[]): [title: string, ...Table[]] {
-  const { entity, endpoint, rows, fields, related, deleted } = resource;
-  const byCaller = ([name, each]: [string, RowsByCaller]): string[] => [
+  const { entity, endpoint, fields, deleted } = resource;
+  const rows = namedRows(resource).map(([name, each]) => [
     name,
     ...callers.map((caller) => describeRows(each[caller] ?? 'none')),
-  ];
-  const relations = Object.entries(related).map(([path, each]) => byCaller([`${path} (${each.entity})`, each.rows]));
+  ]);
   const restricted = Object.entries(fields).filter(([, each]) => isRestricted(each));
   const describe = (of: Callers): string => (typeof of === 'string' ? of : of.join(', '));
   const named = restricted.map(([name, { read, create, update }]) => [name, ...[read, create, update].map(describe)]);
   const records = deleted === 'none' ? [] : [['deleted records', describe(deleted), '', '']];
-  const tables: Table[] = [[['operation', ...callers], ...Object.entries(rows).map(byCaller), ...relations]];
+  const tables: Table[] = [[['operation', ...callers], ...rows]];
   if (named.length + records.length > 0) tables.push([['field', 'read', 'create', 'update'], ...named, ...records]);
   return [`${entity} at ${endpoint}`, ...tables];
 }
 
 /** Whether some callers read or write it and others do not, or nobody reads it. */
-export const isRestricted = (reach: FieldReach): boolean =>
+const isRestricted = (reach: FieldReach): boolean =>
   reach.read !== 'all' || [reach.create, reach.update].some((callers) => typeof callers !== 'string');
 
 function alignedTable(table: Table): string {
@@ -81,10 +80,10 @@ export interface TableChange {
   readonly sentence: string;
 }
 
-/** Of rows, those of routes are left out that a change of the route says already. */
+/** Of rows, what a change of the route in the same direction says already is left out. */
 export function tableChanges(routes: readonly AccessChange[], reach: readonly ReachChange[]): TableChange[] {
-  const changed = new Set(routes.map(({ route }) => `${route.method} ${route.path}`));
-  const further = reach.filter(({ operation = '', sentence }) => !changed.has(operation) || !/ none\b/.test(sentence));
+  const said = new Set(routes.map(({ kind, route }) => `${kind} ${route.method} ${route.path}`));
+  const further = reach.filter(({ kind, operation }) => !said.has(`${kind} ${operation}`));
   const all = [...routes.map((each) => ({ kind: each.kind, sentence: describeChange(each) })), ...further];
   return (Object.keys(HEADINGS) as TableChange['kind'][]).flatMap((kind) => all.filter((each) => each.kind === kind));
 }

@@ -1,5 +1,5 @@
 /** The access table as one page, which needs no other file: a matrix by caller that can be filtered. */
-import type { Callers } from '../reach/reach.js';
+import { isAmong, namedRows } from '../reach/reach.js';
 import { describeRows } from '../reach/rows.js';
 import type { AccessTable } from './access-snapshot.js';
 
@@ -29,6 +29,8 @@ function show() {
 text.addEventListener('input', show);
 caller.addEventListener('input', show);`;
 
+const ACTIONS = ['read', 'create', 'update'] as const;
+
 export function accessPage({ routes, callers, resources }: AccessTable): string {
   const heads = callers
     .map((caller) => `<th scope="col" data-caller="${escape(caller)}">${escape(caller)}</th>`)
@@ -40,13 +42,11 @@ export function accessPage({ routes, callers, resources }: AccessTable): string 
     });
     return `<tr><th scope="row">${escape(name)}</th>${cells.join('')}</tr>`;
   };
-  const sections = resources.map(({ entity, endpoint, rows, related, fields }) => {
-    const relations = Object.entries(related).map(([path, each]) => [`${path} (${each.entity})`, each.rows] as const);
-    const lines = [...Object.entries(rows), ...relations].map(([name, by]) =>
-      line(name, (caller) => describeRows(by[caller] ?? 'none')),
-    );
-    const ofFields = Object.entries(fields).map(([name, { read, create, update }]) =>
-      line(name, (caller) => describeField(caller, read, create, update)),
+  const sections = resources.map((resource) => {
+    const { entity, endpoint, fields } = resource;
+    const lines = namedRows(resource).map(([name, by]) => line(name, (caller) => describeRows(by[caller] ?? 'none')));
+    const ofFields = Object.entries(fields).map(([name, reach]) =>
+      line(name, (caller) => ACTIONS.filter((action) => isAmong(reach[action], caller)).join(', ') || 'none'),
     );
     return section(`${entity} at ${endpoint}`, [
       `<table><thead><tr><th scope="col">rows</th>${heads}</tr></thead><tbody>${lines.join('')}</tbody></table>`,
@@ -76,11 +76,5 @@ ${[...sections, section('Routes', [routeTable])].join('\n')}
 
 const section = (title: string, tables: readonly string[]): string =>
   `<section data-name="${escape(title)}"><h2>${escape(title)}</h2>${tables.map((table) => `<div tabindex="0">${table}</div>`).join('')}</section>`;
-
-/** `read, create, update`, or `none`. */
-function describeField(caller: string, ...actions: readonly [read: Callers, create: Callers, update: Callers]): string {
-  const allowed = actions.map((callers) => callers === 'all' || (callers !== 'none' && callers.includes(caller)));
-  return ['read', 'create', 'update'].filter((_, index) => allowed[index]).join(', ') || 'none';
-}
 
 const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

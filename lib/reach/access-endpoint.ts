@@ -7,11 +7,12 @@ import { authFailure } from '../documents/failures.js';
 import { jsonResponse, openObject, TEXT } from '../documents/operation-document.js';
 import { INVALID, MESSAGE } from '../auth/plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin } from '../auth/plugins/plugin.js';
-import type { Plan } from '../crud/plan/plan.js';
+import { beginTask, type Plan } from '../crud/plan/plan.js';
+import { run } from '../crud/read/statements.js';
+import { and, keyIs } from '../crud/sql/condition.js';
 import { userOf } from '../http/principal.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
 import { joinPaths } from '../routes/route.js';
-import { recordStanding } from './explain-reach.js';
 import { generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
 import { effectOf } from './reach.js';
 import { callAs } from './symbolic-caller.js';
@@ -84,16 +85,22 @@ function recordIn(request: HttpRequest): string | undefined {
   return record;
 }
 
-const isPermitted = ({ entries }: GeneratedRoute, request: HttpRequest, { roles }: CompiledAccess): boolean => {
+type Granted = readonly string[] | undefined;
+
+/** The roles of the caller, and those that they include; `undefined` without a token. */
+function grantedTo(request: HttpRequest, { roles }: CompiledAccess): Granted {
   const user = userOf(request);
-  const granted = user && roles.expand(user.roles);
-  return entries.some(({ access }) => !decide(access, granted));
-};
+  return user && roles.expand(user.roles);
+}
+
+const isPermitted = ({ entries }: GeneratedRoute, granted: Granted): boolean =>
+  entries.some(({ access }) => !decide(access, granted));
 
 function resourcesFor(request: HttpRequest, compiled: CompiledAccess, { all }: GeneratedRoutes): PermittedResource[] {
   const found = new Map<string, PermittedResource & { readonly operations: string[] }>();
+  const granted = grantedTo(request, compiled);
   for (const each of all) {
-    if (!isPermitted(each, request, compiled)) continue;
+    if (!isPermitted(each, granted)) continue;
     const path = baseOf(each);
     const resource = found.get(path) ?? { path, operations: [], ...fieldsFor(each.plan, request) };
     found.set(path, resource);
@@ -135,13 +142,18 @@ async function permittedOn(
     throw new BadRequestException('record must be the path of a record of a generated resource, such as /api/orders/7');
   const { controller, plan, params } = served;
   const call = callAs(userOf(request), compiled.roles.expand, params);
+  const granted = grantedTo(request, compiled);
+  const key = plan.schema.key.readText(id);
   const operations: string[] = [];
   for (const each of routes.all) {
     const { operation } = each;
     if (each.controller !== controller || !operation.route.takes.includes('id')) continue;
-    if (!isPermitted(each, request, compiled)) continue;
-    const standing = await recordStanding(plan, call, operation.name, effectOf(operation), id);
-    if (standing === undefined) operations.push(operation.name);
+    if (!('value' in key) || !isPermitted(each, granted)) continue;
+    const { view } = await beginTask({ plan, call, hooks: {} }, operation.name);
+    const written = effectOf(operation) === 'change' ? view.preconditions.map(({ condition }) => condition) : [];
+    const meeting = and(keyIs(plan.schema.key, key.value), view.visible, ...written);
+    if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0)
+      operations.push(operation.name);
   }
   if (operations.length === 0) throw new NotFoundException(`No record at ${path}`);
   const { read, create, update } = fieldsFor(plan, request);

@@ -36,13 +36,14 @@ export async function explainReach(
   const { canInsert, canUpdate } = view.permissions;
   const { fields } = plan.schema;
   const isRead = (field: (typeof fields)[number]): boolean => view.list.readable.includes(field);
-  const writable = fields.filter(operation.name.startsWith('create') ? canInsert : canUpdate);
+  const effect = effectOf(operation);
+  const writable = fields.filter(effect === 'create' ? canInsert : canUpdate);
   const names = (of: typeof fields): string => of.map(({ name }) => name).join(', ') || 'none';
   return [
     `Rows: ${describeRows(rows)}`,
     `Fields to read: ${names(fields.filter(isRead))}`,
     `Hidden fields: ${names(fields.filter((field) => !isRead(field)))}`,
-    ...(effectOf(operation) === 'read' ? [] : [`Fields to write: ${names(writable)}`]),
+    ...(effect === 'read' ? [] : [`Fields to write: ${names(writable)}`]),
   ];
 }
 
@@ -65,7 +66,7 @@ export async function explainRecord(
   asker: Asker,
 ): Promise<string> {
   const asked = askedOf(app, compiled, request, asker);
-  const id = asked && compiled.table.find(request.method, request.path)?.params['id'];
+  const id = asked?.params['id'];
   if (!asked || id === undefined) return 'Record: the path names no record of a generated resource';
   const { plan, operation, makeCall } = asked;
   const standing = await recordStanding(plan, makeCall(0, true).call, operation.name, effectOf(operation), String(id));
@@ -73,7 +74,7 @@ export async function explainRecord(
 }
 
 /** Why a caller does not see a record, or may not change it; `undefined` where nothing refuses. */
-export async function recordStanding(
+async function recordStanding(
   plan: Plan,
   call: Call,
   operation: string,

@@ -1,13 +1,13 @@
 /** Compares what callers reached before with what they reach now. */
 import { BASE_ROLE } from '../http/principal.js';
-import { NOBODY, type CallerName, type Callers, type Reach, type ResourceReach, type RowsByCaller } from './reach.js';
+import { isAmong, NOBODY, type CallerName, type Reach, type ResourceReach, type RowsByCaller } from './reach.js';
 import { anyOf, describeRows, isWithin, type Rows } from './rows.js';
 
 export interface ReachChange {
   readonly kind: 'wider' | 'narrower' | 'new' | 'removed';
   /** `USER: GET /api/orders: was own (customerId), is all` */
   readonly sentence: string;
-  /** The operation whose rows changed: `GET /api/orders`. */
+  /** The operation that gave no rows before or gives none now, which a change of its route may say: `GET /api/orders`. */
   readonly operation?: string;
 }
 
@@ -52,7 +52,10 @@ const rowsFor = (rows: RowsByCaller | undefined, caller: CallerName): Rows => ro
 function changeOfRows(operation: string, was: Rows, is: Rows): Change[] {
   if (isWithin(is, was) && isWithin(was, is)) return [];
   const kind = isWithin(is, was) ? 'narrower' : 'wider';
-  return [{ kind, operation, text: `${operation}: was ${describeRows(was)}, is ${describeRows(is)}` }];
+  const isOfRoute = was === 'none' || is === 'none';
+  return [
+    { kind, ...(isOfRoute && { operation }), text: `${operation}: was ${describeRows(was)}, is ${describeRows(is)}` },
+  ];
 }
 
 /** New and removed operations are changes of their routes. */
@@ -63,9 +66,6 @@ const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName, pres
       : [],
   );
 
-const has = (callers: Callers, caller: CallerName): boolean =>
-  callers !== 'none' && (callers === 'all' || callers.includes(caller));
-
 const ACTIONS = { read: 'readable', create: 'writable in new records', update: 'writable' } as const;
 
 function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName, present: CallerName): Change[] {
@@ -74,11 +74,11 @@ function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName, pr
     const field = `${is.entity}.${name}`;
     // Like a new route, a new field is wider where nobody needs a token for it.
     if (!earlier)
-      return has(reach.read, present)
+      return isAmong(reach.read, present)
         ? [{ kind: present === NOBODY ? 'wider' : 'new', text: `${field} is new and readable` }]
         : [];
     return (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).flatMap((action): Change[] => {
-      const [had, may] = [has(earlier[action], old), has(reach[action], present)];
+      const [had, may] = [isAmong(earlier[action], old), isAmong(reach[action], present)];
       if (had === may) return [];
       const not = `not ${ACTIONS[action]}`;
       const text = may ? `${field} was ${not}, is ${ACTIONS[action]}` : `${field} was ${ACTIONS[action]}, is ${not}`;
@@ -86,9 +86,9 @@ function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName, pr
     });
   });
   const removed = Object.keys(was.fields).filter(
-    (name) => !is.fields[name] && has(was.fields[name]?.read ?? 'none', old),
+    (name) => !is.fields[name] && isAmong(was.fields[name]?.read ?? 'none', old),
   );
-  const [had, may] = [has(was.deleted, old), has(is.deleted, present)];
+  const [had, may] = [isAmong(was.deleted, old), isAmong(is.deleted, present)];
   const deleted = `deleted records of ${is.entity}`;
   return [
     ...changes,

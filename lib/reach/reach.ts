@@ -25,6 +25,9 @@ export const NOBODY: CallerName = 'nobody';
 /** The callers that may, in the order of the table. */
 export type Callers = 'all' | 'none' | readonly CallerName[];
 
+export const isAmong = (callers: Callers, caller: CallerName): boolean =>
+  callers !== 'none' && (callers === 'all' || callers.includes(caller));
+
 export type RowsByCaller = Readonly<Record<CallerName, Rows>>;
 
 export interface FieldReach {
@@ -51,6 +54,12 @@ export interface ResourceReach {
   /** The records of relations that requests may include, filter by or link, by path. */
   readonly related: Readonly<Record<string, RelatedReach>>;
 }
+
+/** Those of operations, and of relations by a name such as `category (Category)`. */
+export const namedRows = ({ rows, related }: ResourceReach): readonly (readonly [string, RowsByCaller])[] => [
+  ...Object.entries(rows),
+  ...Object.entries(related).map(([path, each]) => [`${path} (${each.entity})`, each.rows] as const),
+];
 
 export interface Reach {
   /** `nobody`, `USER` for any user, and every other role that a rule, an option or the hierarchy names. */
@@ -169,7 +178,7 @@ async function relatedOf(plan: Plan, rows: ResourceReach['rows'], context: Conte
       const isFollowed =
         list.includable.has(path) ||
         list.linkable.some((each) => each.path === path) ||
-        [...list.filterable.values()].some(({ relations }) => pathOf(relations).startsWith(path));
+        [...list.filterable.values()].some(({ relations }) => `${pathOf(relations)}.`.startsWith(`${path}.`));
       const isReached = isFollowed && reads.some(([, by]) => by[caller] !== 'none');
       return isReached ? relatedRows(related, context.makeCall(caller)) : 'none';
     });

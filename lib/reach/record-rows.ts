@@ -12,17 +12,22 @@ export type Effect = 'read' | 'create' | 'change';
 export type MakeCall = (probe: 0 | 1, hasClaims: boolean) => SymbolicCall;
 
 /** The conditions of the path are left out: the path of the operation says them. */
-export async function recordRows(plan: Plan, operation: string, effect: Effect, makeCall: MakeCall): Promise<Rows> {
-  const rows = plan.parts
-    .filter(({ kind }) => kind !== 'path')
-    .map((part) => rowsOfPart(plan, part, operation, effect, makeCall));
-  return allOf(...(await Promise.all(rows)));
-}
+export const recordRows = (plan: Plan, operation: string, effect: Effect, makeCall: MakeCall): Promise<Rows> =>
+  rowsOfParts(plan, ['scope', 'owner', 'standing', 'parents'], operation, effect, makeCall);
 
 /** The rows that requests of another resource reach in a relation. */
-export async function relatedRows(plan: Plan, makeCall: MakeCall): Promise<Rows> {
-  const parts = plan.parts.filter(({ kind }) => kind === 'scope' || kind === 'owner');
-  return allOf(...(await Promise.all(parts.map((part) => rowsOfPart(plan, part, 'findAll', 'read', makeCall)))));
+export const relatedRows = (plan: Plan, makeCall: MakeCall): Promise<Rows> =>
+  rowsOfParts(plan, ['scope', 'owner'], 'findAll', 'read', makeCall);
+
+async function rowsOfParts(
+  plan: Plan,
+  kinds: readonly Part['kind'][],
+  operation: string,
+  effect: Effect,
+  makeCall: MakeCall,
+): Promise<Rows> {
+  const parts = plan.parts.filter(({ kind }) => kinds.includes(kind));
+  return allOf(...(await Promise.all(parts.map((part) => rowsOfPart(plan, part, operation, effect, makeCall)))));
 }
 
 async function rowsOfPart(
@@ -45,7 +50,8 @@ async function rowsOfPart(
   const [first, second] = [await evaluate(0, true), await evaluate(1, true)];
   const text = JSON.stringify(first.rows ?? 'none');
   // What is read and not compared decides in a way that no condition says.
-  const isCompared = (name: string): boolean => text.includes(`:${name}`) || (name === 'id' && text.includes('own ('));
+  const named = new Set(text.match(/:[\w$]+/g));
+  const isCompared = (name: string): boolean => named.has(`:${name}`) || (name === 'id' && text.includes('own ('));
   const mayHide = part.kind === 'scope' || first.rows === 'none';
   const isSaid = text === JSON.stringify(second.rows) && (!mayHide || [...first.read].every(isCompared));
   if (!first.rows || !isSaid) return condition(codeOfPart(plan, part));

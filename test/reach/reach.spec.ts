@@ -51,6 +51,8 @@ it.each<[scope: (context: ScopeContext<Tenant>) => unknown, rows: unknown]>([
   [({ user }) => (user?.roles.includes('STAFF') ? true : { status: 'open' }), [['status = "open"']]],
   [({ user }) => (Number(user?.id) > 1_000 ? true : { status: 'open' }), CODE],
   [() => ({ tenantId: LessThan(Math.random()) }), CODE],
+  // A claim is read whose name begins that of another, which is compared.
+  [({ user }) => Reflect.get(user ?? {}, 'tenant') === 'x' || { tenantId: user?.tenantId }, CODE],
   [() => Promise.reject(new Error('No database')), CODE],
   [
     ({ user }) => (user?.tenantId ? { tenantId: user.tenantId } : true),
@@ -167,6 +169,14 @@ it.each<[what: string, variant: Variant, sentence: string]>([
   expect(changes.filter(({ kind }) => kind === 'wider').map((each) => each.sentence)).toContainEqual(
     expect.stringContaining(sentence),
   );
+});
+
+it('finds rows wider whose route became narrower', async () => {
+  const before = scoped(({ user: of }: ScopeContext) => (of ? { title: 'or none' } : false));
+  const after: Variant = { options: { Article: { scope: undefined, access: { read: ['STAFF'] } } } };
+  const changes = changesBetween(await tableOf('express', before), await tableOf('express', after));
+  const sentences = changes.filter(({ kind }) => kind === 'wider').map(({ sentence }) => sentence);
+  expect(sentences).toContain('STAFF, ADMIN: GET /api/articles: was title = "or none", is all');
 });
 
 it.each<[what: string, variant: Variant]>([
