@@ -13,14 +13,18 @@ export interface ReachChange {
 
 type Change = Omit<ReachChange, 'sentence'> & { readonly text: string };
 
-const identify = ({ entity, endpoint }: ResourceReach): string => `${entity} ${endpoint}`;
+/** The entity may have another name now. Several versions of an endpoint may have entities of their own. */
+function resourceBefore({ resources }: Reach, { entity, endpoint }: ResourceReach): ResourceReach | undefined {
+  const same = resources.filter((each) => each.endpoint === endpoint);
+  return same.find((each) => each.entity === entity) ?? same[0];
+}
 
 /** Resources that are new are changes of their routes. */
 export function compareReach(before: Reach, after: Reach): ReachChange[] {
   const callers = [...new Set([...after.callers, ...before.callers])];
   const found = new Map<string, { readonly change: Change; readonly callers: CallerName[] }>();
   for (const is of after.resources) {
-    const was = before.resources.find((each) => identify(each) === identify(is));
+    const was = resourceBefore(before, is);
     if (!was) continue;
     for (const caller of callers) {
       const [old, present] = [callerIn(before, caller), callerIn(after, caller)];

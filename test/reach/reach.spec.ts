@@ -171,6 +171,14 @@ it.each<[what: string, variant: Variant, sentence: string]>([
   );
 });
 
+it('finds rows wider whose entity has another name', async () => {
+  const { resources, ...before } = await tableOf('express');
+  const renamed = { ...before, resources: resources.map((each) => ({ ...each, entity: `Old${each.entity}` })) };
+  const changes = changesBetween(renamed, await tableOf('express', { options: { Order: { owner: undefined } } }));
+  const sentences = changes.filter(({ kind }) => kind === 'wider').map(({ sentence }) => sentence);
+  expect(sentences).toContain('USER, STAFF: GET /api/orders: was own (customerId), is all');
+});
+
 it('finds rows wider whose route became narrower', async () => {
   const before = scoped(({ user: of }: ScopeContext) => (of ? { title: 'or none' } : false));
   const after: Variant = { options: { Article: { scope: undefined, access: { read: ['STAFF'] } } } };
