@@ -4,17 +4,18 @@ import { AccessRules } from '../access/access-rules.js';
 import { decide } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { authFailure } from '../documents/failures.js';
-import { jsonResponse, openObject, TEXT } from '../documents/operation-document.js';
-import { INVALID, MESSAGE } from '../auth/plugins/document-parts.js';
+import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../documents/operation-document.js';
+import { BOOLEAN, INVALID, MESSAGE } from '../auth/plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin } from '../auth/plugins/plugin.js';
 import { beginTask, type Plan } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
 import { and, keyIs } from '../crud/sql/condition.js';
 import { userOf } from '../http/principal.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
-import { joinPaths } from '../routes/route.js';
+import { groupBy, joinPaths } from '../routes/route.js';
 import { generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
 import { effectOf } from './reach.js';
+import { recordLimits, type RecordLimits } from './record-limits.js';
 import { callAs } from './symbolic-caller.js';
 
 interface Permitted {
@@ -24,20 +25,31 @@ interface Permitted {
   readonly update: readonly string[];
 }
 
-interface PermittedResource extends Permitted {
+interface PermittedResource extends Permitted, RecordLimits {
   /** With the parameters of its endpoint: `/api/products/:productId/reviews`. */
   readonly path: string;
   readonly filter: readonly string[];
   readonly sort: readonly string[];
+  readonly include: readonly string[];
   /** The field that must hold the id of the user for a change. */
   readonly owner?: string;
 }
 
 const NAMES = { type: 'array', items: TEXT };
 const PERMITTED = { operations: NAMES, read: NAMES, create: NAMES, update: NAMES };
-const ALWAYS = { path: TEXT, ...PERMITTED, filter: NAMES, sort: NAMES };
-const RESOURCE = openObject({ ...ALWAYS, owner: TEXT }, Object.keys(ALWAYS));
-const DATA = openObject({ resources: { type: 'array', items: RESOURCE }, record: openObject(PERMITTED) }, []);
+const ALWAYS = { path: TEXT, ...PERMITTED, filter: NAMES, sort: NAMES, include: NAMES, own: NAMES, some: NAMES };
+const RESOURCE: NamedSchema = {
+  name: 'AuthAccess',
+  schema: openObject({ ...ALWAYS, owner: TEXT }, Object.keys(ALWAYS)),
+};
+const DATA = openObject(
+  {
+    authenticated: BOOLEAN,
+    resources: { type: 'array', items: refTo(RESOURCE.name) },
+    record: openObject(PERMITTED),
+  },
+  ['authenticated'],
+);
 const ANSWER = openObject({ ...MESSAGE, data: DATA });
 
 const ENDPOINT = accountEndpoint({
@@ -48,7 +60,8 @@ const ENDPOINT = accountEndpoint({
   summary: 'Say what the caller may do',
   description:
     'By generated resource: the operations that the access rules allow, and the fields that the caller reads, writes, filters and sorts by. ' +
-    'With `record`, for one record. Policies are asked when an operation is called.',
+    'Those in `own` are for records of the caller, and those in `some` for some records. With `record`, for one record. ' +
+    'Policies are asked when an operation is called.',
   operationId: 'getAccess',
   parameters: () => [
     { in: 'query', name: 'record', schema: TEXT, description: 'The path of a record, such as `/api/orders/7`.' },
@@ -61,11 +74,13 @@ const ENDPOINT = accountEndpoint({
   async run({ get }, { request }) {
     const compiled = get(AccessRules).compiled as CompiledAccess;
     const record = recordIn(request);
+    const routes = generatedRoutes({ get }, compiled);
     const data =
       record === undefined
-        ? { resources: resourcesFor(request, compiled, generatedRoutes({ get }, compiled)) }
-        : { record: await permittedOn(record, request, compiled, generatedRoutes({ get }, compiled)) };
-    return { success: true, message: 'Access', data };
+        ? { resources: await resourcesFor(request, compiled, routes) }
+        : { record: await permittedOn(record, request, compiled, routes) };
+    // A token that is not accepted is ignored: the answer then is that for everybody.
+    return { success: true, message: 'Access', data: { authenticated: userOf(request) !== undefined, ...data } };
   },
 });
 
@@ -73,7 +88,11 @@ const ENDPOINT = accountEndpoint({
  * Adds `GET {base}/access` to accounts: what the caller may do, from the rules and options that decide on requests.
  * @example plugins: [accessEndpoint()]
  */
-export const accessEndpoint = (): AuthPlugin => ({ name: 'accessEndpoint', endpoints: [ENDPOINT] });
+export const accessEndpoint = (): AuthPlugin => ({
+  name: 'accessEndpoint',
+  endpoints: [ENDPOINT],
+  describe: () => ({ schemas: [RESOURCE] }),
+});
 
 /** @throws 400 */
 function recordIn(request: HttpRequest): string | undefined {
@@ -96,17 +115,24 @@ function grantedTo(request: HttpRequest, { roles }: CompiledAccess): Granted {
 const isPermitted = ({ entries }: GeneratedRoute, granted: Granted): boolean =>
   entries.some(({ access }) => !decide(access, granted));
 
-function resourcesFor(request: HttpRequest, compiled: CompiledAccess, { all }: GeneratedRoutes): PermittedResource[] {
-  const found = new Map<string, PermittedResource & { readonly operations: string[] }>();
+async function resourcesFor(
+  request: HttpRequest,
+  compiled: CompiledAccess,
+  { all }: GeneratedRoutes,
+): Promise<PermittedResource[]> {
   const granted = grantedTo(request, compiled);
-  for (const each of all) {
-    if (!isPermitted(each, granted)) continue;
-    const path = baseOf(each);
-    const resource = found.get(path) ?? { path, operations: [], ...fieldsFor(each.plan, request) };
-    found.set(path, resource);
-    resource.operations.push(each.operation.name);
-  }
-  return [...found.values()];
+  const permitted = groupBy(
+    all.filter((each) => isPermitted(each, granted)),
+    baseOf,
+  );
+  const call = callAs(userOf(request), compiled.roles.expand);
+  const resources = [...permitted].map(async ([path, routes]) => {
+    const { plan } = routes[0] as GeneratedRoute;
+    const operations = routes.map(({ operation }) => operation);
+    const limits = await recordLimits(plan, call, operations);
+    return { path, operations: operations.map(({ name }) => name), ...fieldsFor(plan, request), ...limits };
+  });
+  return Promise.all(resources);
 }
 
 /** `/api/orders/:id` → `/api/orders` */
@@ -115,16 +141,23 @@ function baseOf({ route: { path }, operation }: GeneratedRoute): string {
   return below !== '/' && path.endsWith(below) ? path.slice(0, -below.length) : path;
 }
 
-function fieldsFor(plan: Plan, request: HttpRequest): Omit<PermittedResource, 'path' | 'operations'> {
+function fieldsFor(
+  plan: Plan,
+  request: HttpRequest,
+): Omit<PermittedResource, 'path' | 'operations' | keyof RecordLimits> {
   const { list, permissions, isOwnerBound } = plan.viewsFor(request).without;
-  const names = (may: (field: Plan['schema']['fields'][number]) => boolean): string[] =>
-    plan.schema.fields.filter(may).map(({ name }) => name);
+  const links = list.linkable.map(({ name }) => name);
+  const names = (may: (field: Plan['schema']['fields'][number]) => boolean): string[] => [
+    ...plan.schema.fields.filter(may).map(({ name }) => name),
+    ...links,
+  ];
   return {
     read: names((field) => list.readable.includes(field)),
     create: names((field) => permissions.canInsert(field)),
     update: names((field) => permissions.canUpdate(field)),
     filter: [...list.filterable.keys()],
     sort: [...list.sortable.keys()],
+    include: [...list.includable.keys()],
     ...(isOwnerBound && plan.owner?.claim === 'id' && { owner: plan.owner.field.name }),
   };
 }

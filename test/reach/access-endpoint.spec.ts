@@ -1,7 +1,7 @@
 /** `GET {base}/access`: what it says is what the operations then do. */
 import { AuthModule, type AuthOptions, AuthUser, CrudModule, SecurityConfig, accessEndpoint } from 'declarest';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import { as } from 'declarest/testing';
 import { PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
 import { createDatabase } from '../harness/databases.js';
@@ -29,6 +29,10 @@ class Order {
 
   @Column({ default: 0 })
   discount!: number;
+
+  @ManyToMany(() => Shop)
+  @JoinTable({ name: 'may_visits' })
+  visited!: Shop[];
 }
 
 const ORDERS = {
@@ -36,10 +40,20 @@ const ORDERS = {
   endpoint: '/shops/:shopId/orders',
   filterableFields: ['discount', 'customerId'],
   sortableFields: ['discount', 'id'],
+  includableRelations: ['visited'],
+  linkableRelations: ['visited'],
   enableBatch: true,
   owner: { field: 'customerId', except: ['STAFF'] },
   fieldPermissions: { discount: { read: ['STAFF'], write: ['STAFF'] } },
   access: { read: 'public', create: 'authenticated', update: 'authenticated', delete: ['ADMIN'] },
+} as const;
+
+/** The same orders, of which each tenant changes its own. */
+const OF_TENANTS = {
+  entity: Order,
+  endpoint: '/orders',
+  owner: { field: 'shopId', claim: 'tenantId' },
+  access: { read: 'authenticated', update: 'authenticated' },
 } as const;
 
 class Security extends SecurityConfig {
@@ -63,7 +77,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       imports: [
         TypeOrmModule.forRoot({ ...database.options, autoLoadEntities: true, synchronize: true }),
         AuthModule.forRoot(AUTH),
-        CrudModule.forFeature({ entity: Shop, endpoint: '/shops' }, ORDERS),
+        CrudModule.forFeature({ entity: Shop, endpoint: '/shops' }, ORDERS, OF_TENANTS),
       ],
       providers: [Security],
     };
@@ -79,11 +93,13 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   const client = (role?: string, id = '5') =>
     as(running.app, role === undefined ? undefined : { roles: [role], sub: id });
-  const resource = async (role?: string) => {
+  const resource = async (role?: string, at = '/v1/shops/:shopId/orders') => {
     const { status, json } = await client(role).get('/v1/api/auth/access');
     expect(status).toBe(200);
-    const { resources } = (json as { data: { resources: { path: string }[] } }).data;
-    return resources.find(({ path }) => path === '/v1/shops/:shopId/orders');
+    const { authenticated, resources } = (json as { data: { authenticated: boolean; resources: { path: string }[] } })
+      .data;
+    expect(authenticated).toBe(role !== undefined);
+    return resources.find(({ path }) => path === at);
   };
 
   it('says operations, fields, filters, sorts and the owner of each caller', async () => {
@@ -92,17 +108,30 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(await resource('USER')).toEqual({
       path: '/v1/shops/:shopId/orders',
       operations: expect.toSatisfy((names: string[]) => names.includes('patch') && !names.includes('delete')),
-      read: ['id', 'shopId', 'customerId'],
-      create: ['shopId'],
-      update: ['shopId'],
+      read: ['id', 'shopId', 'customerId', 'visitedIds'],
+      create: ['shopId', 'visitedIds'],
+      update: ['shopId', 'visitedIds'],
       filter: ['customerId'],
       sort: ['id'],
+      include: ['visited'],
       owner: 'customerId',
+      own: ['update', 'patch'],
+      some: [],
     });
     const ofAdmin = await resource('ADMIN');
     expect(ofAdmin).toMatchObject({ filter: ['discount', 'customerId'], read: expect.arrayContaining(['discount']) });
     expect(ofAdmin).not.toHaveProperty('owner');
     expect(ofAdmin).toMatchObject({ operations: expect.arrayContaining(['delete', 'deleteMany']) });
+  });
+
+  it('says whether the answer for a record depends on its owner, or on something else', async () => {
+    expect(await resource('STAFF')).toMatchObject({ own: [], some: [] });
+    expect(await resource('USER', '/v1/orders')).toMatchObject({ own: [], some: ['update', 'patch', 'delete'] });
+  });
+
+  it('answers a token that is not valid as no token, and says so', async () => {
+    const answer = await fetch(`${running.url}/v1/api/auth/access`, { headers: { authorization: 'Bearer none' } });
+    expect(await answer.json()).toMatchObject({ data: { authenticated: false } });
   });
 
   it('says what the caller may do with one record, as the operations then do', async () => {

@@ -1,11 +1,20 @@
 /** The client of a server: the login of a user, and requests with its token. */
+import { createAccess, type ResourceAccess } from './access.js';
+import type { AnyPaths, BaseOf, FieldName, OperationName, ResourceName } from './document-types.js';
 import { createEtags } from './etags.js';
 import { Failure, isTokenRefused, succeed } from './failure.js';
 import { isObject } from './json.js';
 import { fillPath, isBelow, isSegment, recordUrl, withoutSlash } from './paths.js';
 import type { Request, Sender } from './requests.js';
 import { createSessions, type IssuedTokens } from './sessions.js';
-import { type Claims, createTokenStore, pageStorage, readClaims, type TokenStorage } from './token-store.js';
+import {
+  type Claims,
+  claimsText,
+  createTokenStore,
+  pageStorage,
+  readClaims,
+  type TokenStorage,
+} from './token-store.js';
 import { createTransport } from './transport.js';
 
 /** Options of {@link createClient}. */
@@ -36,8 +45,13 @@ export interface LoginBody {
   readonly data: Partial<IssuedTokens> & { readonly user?: unknown };
 }
 
-/** A client of one server. It sends the token of the user, and refreshes it. */
-export interface Client extends Sender {
+/**
+ * A client of one server. It sends the token of the user, and refreshes it.
+ *
+ * @typeParam Paths what openapi-typescript makes of the document, for the names that `can` and `access` take
+ * @typeParam Base the path of the resources in the document
+ */
+export interface Client<Paths extends object = AnyPaths, Base extends string = BaseOf<Paths>> extends Sender {
   /** The base of the resources, without a slash at the end. */
   readonly url: string;
   /**
@@ -72,6 +86,38 @@ export interface Client extends Sender {
   /** The claims of the login; `undefined` where the user must log in. A login that has ended is kept where it was used. */
   claims(): Promise<Claims | undefined>;
   /**
+   * Whether the user may call an operation, as the server says where it has `accessEndpoint()`. Without it, and for
+   * resources that lie at other paths than those of the client, the answer is `true`: the server decides.
+   *
+   * The answers are kept for the login. One of a record is kept until this client changes something, or the record is another.
+   *
+   * @param record where it is known, with its `id` and the values of the path. Without it, the answer is that for any record
+   * @param authUrl of the endpoints of `AuthModule`. @default `<url>/auth`
+   * @throws Failure
+   *
+   * @example
+   * if (await client.can('update', 'orders', order)) showForm(order);
+   */
+  can<Resource extends ResourceName<Paths, Base>>(
+    operation: OperationName<Paths, Base, Resource>,
+    resource: Resource,
+    record?: object,
+    authUrl?: string,
+  ): Promise<boolean>;
+  /**
+   * The operations, fields, filters and sorts of a resource that the user may use.
+   *
+   * @returns `undefined` where the server has no `accessEndpoint()`, or resources at other paths than those of the client
+   * @throws Failure
+   *
+   * @example
+   * const { read = [] } = (await client.access('orders')) ?? {};
+   */
+  access<Resource extends ResourceName<Paths, Base>>(
+    resource: Resource,
+    authUrl?: string,
+  ): Promise<ResourceAccess<OperationName<Paths, Base, Resource>, FieldName<Paths, Base, Resource>> | undefined>;
+  /**
    * Sends a request to a path below the url.
    *
    * @returns the body of the response
@@ -94,8 +140,15 @@ export interface Client extends Sender {
  * @example
  * const client = createClient('https://shop.example/api');
  * await client.login({ email: 'ann@shop.example', password });
+ *
+ * @example
+ * // `openapi-typescript` has written the types of the document.
+ * const client = createClient<paths>('https://shop.example/api');
  */
-export const createClient = (url: string, options: ClientOptions = {}): Client => buildClient(url, options, 'client');
+export const createClient = <Paths extends object = AnyPaths, Base extends string = BaseOf<Paths>>(
+  url: string,
+  options: ClientOptions = {},
+): Client<Paths, Base> => buildClient(url, options, 'client') as Client<Paths, Base>;
 
 /** @param owner of the url, for messages */
 export function buildClient(
@@ -120,7 +173,7 @@ export function buildClient(
     response.status === 401 && isTokenRefused(await read(request, response.clone()));
 
   /** With a session, a request whose token is refused is repeated once with another one. */
-  const open: Client['open'] = async (request) => {
+  const repeatRefused: Client['open'] = async (request) => {
     if (request.isAnonymous) return respond(request);
     const token = await sessions.token();
     const first = await respond(request, token);
@@ -131,6 +184,12 @@ export function buildClient(
       if (request.method !== 'GET') unsaved = tokens.read()?.token;
       for (const listener of listeners) listener();
     }
+    return response;
+  };
+
+  const open: Client['open'] = async (request) => {
+    const response = await repeatRefused(request);
+    if (request.method !== 'GET' && response.ok) access.clearRecords();
     return response;
   };
 
@@ -150,8 +209,26 @@ export function buildClient(
     if (body.data.token === undefined) return body;
     sessions.start(body.data as IssuedTokens, at);
     isInUse = true;
+    access.clear();
     return body;
   };
+
+  const user = async <T>(authUrl?: string, signal?: AbortSignal): Promise<T> => {
+    const url = `${accountUrl(authUrl)}/me`;
+    const { body } = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
+    return (body as { readonly data: { readonly user: T } }).data.user;
+  };
+
+  const claims = async (): Promise<Claims | undefined> => {
+    // A refresh that fails does not end the login.
+    await sessions.token().catch(() => undefined);
+    const found = readClaims(tokens.read());
+    if (!found) return undefined;
+    isInUse ||= !found.isExpired && !sessions.hasEnded();
+    return isInUse ? { id: found.id, roles: found.roles } : undefined;
+  };
+
+  const access = createAccess({ send: sender.send, urlOf, user, claims, key: () => claimsText(tokens.read()) });
 
   return {
     ...sender,
@@ -159,11 +236,9 @@ export function buildClient(
     urlOf,
     login: (credentials, authUrl) => enter('login', credentials, authUrl),
     register: (fields, authUrl) => enter('register', fields, authUrl),
-    user: async <T>(authUrl?: string, signal?: AbortSignal) => {
-      const url = `${accountUrl(authUrl)}/me`;
-      const { body } = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
-      return (body as { readonly data: { readonly user: T } }).data.user;
-    },
+    user,
+    can: (operation, resource, record, authUrl) => access.can(operation, resource, record, accountUrl(authUrl)),
+    access: (resource, authUrl) => access.find(resource, accountUrl(authUrl)),
     onSessionEnd: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -175,21 +250,16 @@ export function buildClient(
       // A front end logs out where a page is opened with a login that has ended. Other pages may still have a form.
       const isOver = !isInUse && sessions.hasEnded();
       isInUse = false;
+      access.clear();
       if (!isOver) await sessions.end();
     },
     forget: () => {
       isInUse = false;
+      access.clear();
       tokens.clear();
     },
     token: () => sessions.token(),
-    claims: async () => {
-      // A refresh that fails does not end the login.
-      await sessions.token().catch(() => undefined);
-      const claims = readClaims(tokens.read());
-      if (!claims) return undefined;
-      isInUse ||= !claims.isExpired && !sessions.hasEnded();
-      return isInUse ? { id: claims.id, roles: claims.roles } : undefined;
-    },
+    claims,
     request: async <T>(method: string, path: string, options: RequestOptions = {}) => {
       const { params, query, seen, headers, ...rest } = options;
       const advice = (name: string): string => `Pass it as params: { ${name}: … }.`;

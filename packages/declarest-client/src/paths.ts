@@ -5,6 +5,9 @@ import { Failure } from './failure.js';
 export const parametersOf = (resource: string): string[] =>
   [...resource.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 
+/** `/products/:id` and `/products/{id}` are one path. */
+export const templateOf = (path: string): string => path.replaceAll(/:\w+|\{\w+\}|%7B\w+%7D/g, '{}');
+
 /**
  * The path of a nested resource.
  *

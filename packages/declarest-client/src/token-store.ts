@@ -90,14 +90,26 @@ function browserStorage(): TokenStorage | undefined {
  * the server may differ. The server verifies the signature.
  */
 export function readClaims(login: Login | undefined): (Claims & { readonly isExpired: boolean }) | undefined {
+  const payload = readPayload(login);
+  if (!payload) return undefined;
+  const { sub, exp, roles } = payload;
+  const isExpired = login?.session === undefined && !(Number(exp) * 1000 > Date.now());
+  return { id: String(sub), roles: Array.isArray(roles) ? roles.map(String) : [], isExpired };
+}
+
+/** The same text for tokens that differ only in their times. */
+export function claimsText(login: Login | undefined): string {
+  const { iat: _, exp: __, ...claims } = readPayload(login) ?? {};
+  return JSON.stringify(claims);
+}
+
+function readPayload(login: Login | undefined): Readonly<Record<string, unknown>> | undefined {
   const payload = login?.token.split('.')[1];
   if (payload === undefined) return undefined;
   try {
     const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-    const { sub, exp, roles } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
-    const isExpired = login?.session === undefined && !(Number(exp) * 1000 > Date.now());
-    return { id: String(sub), roles: Array.isArray(roles) ? roles.map(String) : [], isExpired };
+    return JSON.parse(new TextDecoder().decode(bytes)) as Readonly<Record<string, unknown>>;
   } catch {
     return undefined;
   }

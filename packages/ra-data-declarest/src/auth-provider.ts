@@ -13,11 +13,13 @@ import { toHttpError } from './errors.js';
 
 /** Options of {@link authProvider}. */
 export interface AuthProviderOptions extends ClientOptions, PermissionOptions {
-  /** The url of login and identity: origin and `authBasePath` of the server. @default `<url>/auth` */
-  readonly authUrl?: string;
   /** As `loginMethod` of the server. @default 'email' */
   readonly loginField?: 'email' | 'username';
 }
+
+/** react-admin names a field by its resource: `products.cost`, `products/:productId/reviews.text`. */
+const FIELD = /^(.*?[^/.]+)\.([^/]+)$/;
+const FIELD_ACTIONS: readonly string[] = ['read', 'write'];
 
 export interface LoginParams {
   readonly email?: string;
@@ -31,7 +33,11 @@ export interface DeclarestAuthProvider extends AuthProvider {
   login(params: LoginParams): Promise<void>;
   getIdentity(params?: { readonly signal?: AbortSignal }): Promise<UserIdentity>;
   getPermissions(params?: unknown): Promise<string[]>;
-  /** Whether the rules of the server allow it, where the option `document` is given; else everything is allowed. */
+  /**
+   * Whether the server allows it, as its `accessEndpoint()` says, or else the option `document`; without both, everything is
+   * allowed. Actions are those of react-admin and the names of operations; `read` and `write` are for a field such as
+   * `products.cost`.
+   */
   canAccess(params: {
     readonly action: string;
     readonly resource: string;
@@ -87,7 +93,10 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
       return { ...user, fullName: names || user['email'] || user['username'] || String(user.id) };
     },
 
-    canAccess: ({ action, resource, record }) => mayDo({ action, resource, record: record as Fields | undefined }),
+    canAccess: ({ action, resource, record }) => {
+      const [, owner = resource, field] = FIELD_ACTIONS.includes(action) ? (FIELD.exec(resource) ?? []) : [];
+      return mayDo({ action, resource: owner, field, record: record as Fields | undefined });
+    },
 
     onSessionEnd: client.onSessionEnd,
 

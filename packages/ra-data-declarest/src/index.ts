@@ -13,6 +13,7 @@ export {
   type ExportParams,
   type RestoreParams,
 } from './data-provider.js';
+export { usePermittedFields } from './permitted-fields.js';
 export type { Meta } from './query.js';
 export type {
   Conflict,

@@ -1,4 +1,4 @@
-/** Hides what the access rules of the server would refuse. */
+/** Hides what the server would refuse. */
 import type { AccessControlProvider, BaseKey, CanParams, CanReturnType } from '@refinedev/core';
 import {
   type Client,
@@ -6,6 +6,7 @@ import {
   createPermissions,
   type Fields,
   isObject,
+  parametersOf,
   type PermissionOptions,
   recordUrl,
   sharedClient,
@@ -17,14 +18,15 @@ import { resolveResource } from './resource-path.js';
 export interface AccessControlOptions extends ClientOptions, PermissionOptions {}
 
 /**
- * The access-control provider of refine. Resources of `owners` are read to compare the owner: buttons know the id only.
+ * The access-control provider of refine, which asks `accessEndpoint()` of the server, or else reads the option `document`.
+ * The action `field` with `params: { field: 'cost' }` asks whether the user may read a field.
  *
  * @param url the one of the other providers, whose login counts
  *
  * @example
- * <Refine accessControlProvider={accessControlProvider(url, { document: 'https://shop.example/docs-json' })} />
+ * <Refine accessControlProvider={accessControlProvider(url)} />
  */
-export function accessControlProvider(url: string, options: AccessControlOptions): AccessControlProvider {
+export function accessControlProvider(url: string, options: AccessControlOptions = {}): AccessControlProvider {
   const client = sharedClient(url, options);
   const mayDo = createPermissions(client, options);
   const running = new Map<string, Promise<Fields | undefined>>();
@@ -38,16 +40,25 @@ export function accessControlProvider(url: string, options: AccessControlOptions
 
   const can = async ({ resource, action, params = {} }: CanParams): Promise<CanReturnType> => {
     if (resource === undefined) return { can: true };
-    const { id } = params;
-    const isOfOwner = options.owners?.[resource] !== undefined && (action === 'edit' || action === 'delete');
-    const at = isOfOwner && id !== undefined ? recordUrlOf(client, resource, id, params.resource?.meta) : undefined;
-    const record = at === undefined ? undefined : await read(at, resource);
-    return (await mayDo({ resource, action, record }))
-      ? { can: true }
-      : { can: false, reason: 'Your account may not do this.' };
+    const { id, field } = params as { readonly id?: BaseKey; readonly field?: unknown };
+    const meta: Fields = { ...params.resource?.meta, ...(params['meta'] as Fields | undefined) };
+    const at = id === undefined ? undefined : recordUrlOf(client, resource, id, meta);
+    const question = {
+      resource,
+      action: action === 'field' ? 'read' : action,
+      ...(typeof field === 'string' && { field }),
+      // `meta` may have more, such as the icon of the resource.
+      ...(id !== undefined && { record: { ...valuesOf(resource, meta), id } }),
+      ...(at !== undefined && { readRecord: () => read(at, resource) }),
+    };
+    return (await mayDo(question)) ? { can: true } : { can: false, reason: 'Your account may not do this.' };
   };
   return { can, options: { buttons: { enableAccessControl: true, hideIfUnauthorized: true } } };
 }
+
+/** Of the path. */
+const valuesOf = (resource: string, meta: Fields): Fields =>
+  Object.fromEntries(parametersOf(resource).map((name) => [name, meta[name]]));
 
 /** `undefined` for a nested resource whose parameters are not known. */
 function recordUrlOf(client: Client, resource: string, id: BaseKey, meta: object | undefined): string | undefined {
