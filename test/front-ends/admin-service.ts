@@ -1,5 +1,15 @@
 /** The service that the tests of react-admin talk to: one resource for each of the cases, on a real database. */
-import { Controller, Get, Injectable, Param, Patch, Post, Query } from '@nestjs/common';
+import {
+  Controller,
+  type DynamicModule,
+  Get,
+  Injectable,
+  type ModuleMetadata,
+  Param,
+  Patch,
+  Post,
+  Query,
+} from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   AuthModule,
@@ -155,44 +165,61 @@ class LibrarySecurity extends SecurityConfig {
 
 export const PASSWORD = 'correct horse battery';
 
-export interface Library extends RunningApp {
+export interface Service extends RunningApp {
   /** Base of the resources. */
-  api: string;
-  accounts: UserAccounts;
+  readonly api: string;
+  readonly accounts: UserAccounts;
+  readonly dataSource: DataSource;
+}
+
+/** Starts an application with users and resources on a database of its own. */
+export async function startService(
+  platform: Platform,
+  auth: Omit<AuthOptions, 'jwtSecret'>,
+  resources: DynamicModule,
+  module: ModuleMetadata = {},
+): Promise<Service> {
+  const database = await createDatabase();
+  const imports = [
+    TypeOrmModule.forRoot(database.options),
+    AuthModule.forRoot({ jwtSecret: TEST_SECRET, bcryptRounds: 4, ...auth }),
+    resources,
+  ];
+  const running = await startApp(platform, { ...module, imports }, { onClose: database.drop });
+  return {
+    ...running,
+    api: `${running.url}/api`,
+    accounts: running.app.get(UserAccounts, { strict: false }),
+    dataSource: running.app.get(DataSource, { strict: false }),
+  };
+}
+
+export const PAGES = { enablePagination: true } as const;
+
+export interface Library extends Service {
   /** The table of an entity is emptied, and gets these rows. */
   fill: (entity: new () => object, rows: object[]) => Promise<void>;
 }
 
 export async function startLibrary(platform: Platform, auth: Partial<AuthOptions> = {}): Promise<Library> {
-  const database = await createDatabase();
-  const pages = { enablePagination: true } as const;
-  const running = await startApp(
+  const service = await startService(
     platform,
-    {
-      imports: [
-        TypeOrmModule.forRoot(database.options),
-        AuthModule.forRoot({ userClass: Member, jwtSecret: TEST_SECRET, bcryptRounds: 4, ...auth }),
-        CrudModule.forFeature(
-          BooksController,
-          { entity: Shelf, endpoint: '/api/shelves', ...pages, filterableFields: ['id'], sortableFields: ['id'] },
-          { entity: Note, endpoint: '/api/books/:bookId/notes', ...pages, sortableFields: ['text'] },
-          LabelsController,
-          { entity: Tag, endpoint: '/api/tags', ...pages },
-          { entity: Contract, endpoint: '/api/contracts', ...pages, enableBatch: true, requireIfMatch: true },
-          { entity: Entry, endpoint: '/api/entries', enablePagination: 'cursor', sortableFields: ['name'] },
-          { entity: Country, endpoint: '/api/countries', filterableFields: ['id'] },
-        ),
-      ],
-      controllers: [OwnController],
-      providers: [LibrarySecurity],
-    },
-    { onClose: database.drop },
+    { userClass: Member, ...auth },
+    CrudModule.forFeature(
+      BooksController,
+      { entity: Shelf, endpoint: '/api/shelves', ...PAGES, filterableFields: ['id'], sortableFields: ['id'] },
+      { entity: Note, endpoint: '/api/books/:bookId/notes', ...PAGES, sortableFields: ['text'] },
+      LabelsController,
+      { entity: Tag, endpoint: '/api/tags', ...PAGES },
+      { entity: Contract, endpoint: '/api/contracts', ...PAGES, enableBatch: true, requireIfMatch: true },
+      { entity: Entry, endpoint: '/api/entries', enablePagination: 'cursor', sortableFields: ['name'] },
+      { entity: Country, endpoint: '/api/countries', filterableFields: ['id'] },
+    ),
+    { controllers: [OwnController], providers: [LibrarySecurity] },
   );
-  const dataSource = running.app.get(DataSource, { strict: false });
+  const { dataSource } = service;
   return {
-    ...running,
-    api: `${running.url}/api`,
-    accounts: running.app.get(UserAccounts, { strict: false }),
+    ...service,
     fill: async (entity, rows) => {
       await dataSource.createQueryBuilder().delete().from(entity).execute();
       if (rows.length > 0) await dataSource.getRepository(entity).insert(rows);

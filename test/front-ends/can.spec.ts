@@ -3,8 +3,8 @@ import { createClient, type Client, Failure } from 'declarest-client';
 import * as reactAdmin from 'ra-data-declarest';
 import * as refine from 'refine-declarest';
 import { PLATFORMS } from '../harness/platforms.js';
-import { PASSWORD, recordedOptions, type RecordedOptions, startLibrary } from './admin-service.js';
-import { type Shop, startShop } from './shop-service.js';
+import { PASSWORD, recordedOptions, type RecordedOptions, type Service, startLibrary } from './admin-service.js';
+import { startShop } from './shop-service.js';
 
 /** What openapi-typescript writes of a document, in short. */
 interface paths {
@@ -39,7 +39,7 @@ async function logIn(api: string, name: Role, change: Partial<RecordedOptions> =
 }
 
 describe.each(PLATFORMS)('the client on %s', (platform) => {
-  let shop: Shop;
+  let shop: Service;
   beforeAll(async () => {
     shop = await startShop(platform);
   });
@@ -86,7 +86,7 @@ describe.each(PLATFORMS)('the client on %s', (platform) => {
 });
 
 describe('the client', () => {
-  let shop: Shop;
+  let shop: Service;
   beforeAll(async () => {
     // The client cannot see the platform.
     shop = await startShop('fastify', { sessions: true });
@@ -244,7 +244,7 @@ describe.each([
     },
   ],
 ])('the provider of %s', (_, providerOf) => {
-  let shop: Shop;
+  let shop: Service;
   beforeAll(async () => {
     shop = await startShop('express');
   });
@@ -319,6 +319,12 @@ describe.each([
     const document = { paths: { '/api/lamps': { post: { 'x-access': { access: 'ADMIN' } } } } };
     const can = await providerOf(shop.api, 'ann', { document, fetch: recording });
     expect([await can('create', 'lamps'), urls.filter((url) => url.includes('/access'))]).toEqual([false, []]);
+  });
+
+  it('finds the endpoint in the document also for an authUrl with a slash at the end', async () => {
+    const document = { paths: { '/api/auth/access': {} } };
+    const can = await providerOf(shop.api, 'ann', { document, authUrl: `${shop.api}/auth/` });
+    expect([await can('edit', 'lamps', own), await can('edit', 'purchases', foreign)]).toEqual([false, false]);
   });
 
   it('allows everything while the endpoint fails', async () => {

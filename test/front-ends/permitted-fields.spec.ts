@@ -1,13 +1,13 @@
 /** Columns and inputs in a page of react-admin: those that the server does not allow are left out. */
 import { createElement as h } from 'react';
 import { authProvider, usePermittedFields } from 'ra-data-declarest';
-import { PASSWORD, recordedOptions } from './admin-service.js';
+import { PASSWORD, recordedOptions, type Service } from './admin-service.js';
 import { type Dom, startDom } from './dom.js';
-import { type Shop, startShop } from './shop-service.js';
+import { startShop } from './shop-service.js';
 
 const dom: Dom = await startDom();
 const ra = await import('ra-core');
-let shop: Shop;
+let shop: Service;
 beforeAll(async () => {
   shop = await startShop('express');
 });

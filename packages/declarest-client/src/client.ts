@@ -4,7 +4,7 @@ import type { AnyPaths, BaseOf, FieldName, OperationName, ResourceName } from '.
 import { createEtags } from './etags.js';
 import { Failure, isTokenRefused, succeed } from './failure.js';
 import { isObject } from './json.js';
-import { fillPath, isBelow, isSegment, recordUrl, withoutSlash } from './paths.js';
+import { accountUrlOf, fillPath, isBelow, isSegment, recordUrl, withoutSlash } from './paths.js';
 import type { Request, Sender } from './requests.js';
 import { createSessions, type IssuedTokens } from './sessions.js';
 import {
@@ -91,7 +91,7 @@ export interface Client<Paths extends object = AnyPaths, Base extends string = B
    *
    * The answers are kept for the login. One of a record is kept until this client changes something, or the record is another.
    *
-   * @param record where it is known, with its `id` and the values of the path. Without it, the answer is that for any record
+   * @param record where it is known, with its `id` and the values of the path. Without it, the answer is that for an own record
    * @param authUrl of the endpoints of `AuthModule`. @default `<url>/auth`
    * @throws Failure
    *
@@ -200,7 +200,7 @@ export function buildClient(
     throw new Failure(`The path ${JSON.stringify(path)} must stay below the url of the ${owner}. Leave out "..".`, 400);
   };
 
-  const accountUrl = (authUrl = `${base}/auth`): string => withoutSlash(authUrl);
+  const accountUrl = (authUrl?: string): string => accountUrlOf(base, authUrl);
 
   const enter = async (level: 'login' | 'register', json: object, authUrl?: string): Promise<LoginBody> => {
     const at = accountUrl(authUrl);

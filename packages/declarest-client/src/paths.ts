@@ -40,6 +40,9 @@ export const isSegment = (text: string): boolean => !/^\.{0,2}$/.test(text) && t
 
 export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
+/** The url of the account endpoints, without a slash at the end. @param url of the resources */
+export const accountUrlOf = (url: string, authUrl = `${url}/auth`): string => withoutSlash(authUrl);
+
 /** As `fetch` does: relative URLs belong to the page. */
 export function resolveUrl(url: string): URL {
   const { location } = globalThis as { readonly location?: { readonly href: string } };

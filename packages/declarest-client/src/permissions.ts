@@ -2,7 +2,7 @@
 import type { ResourceAccess } from './access.js';
 import type { Client } from './client.js';
 import { type Fields, isObject } from './json.js';
-import { resolveUrl, templateOf } from './paths.js';
+import { accountUrlOf, resolveUrl, templateOf } from './paths.js';
 import type { Claims } from './token-store.js';
 
 /** Who may change the records of a resource: `owner` of the server, which the document does not say. */
@@ -66,7 +66,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 export function createPermissions(client: Client, options: PermissionOptions): MayDo {
   const { mayDo, lacks } = readDocument(client, options);
   const { document, authUrl } = options;
-  const endpoint = `${authUrl ?? `${client.url}/auth`}/access`;
+  const endpoint = `${accountUrlOf(client.url, authUrl)}/access`;
   return async (question) => {
     const { resource, action, field, record } = question;
     try {
