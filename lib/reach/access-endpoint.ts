@@ -126,13 +126,15 @@ async function resourcesFor(
     baseOf,
   );
   const call = callAs(userOf(request), compiled.roles.expand);
-  const resources = [...permitted].map(async ([path, routes]) => {
+  const resources: PermittedResource[] = [];
+  // One at a time: a scope may query, and a request must not take a connection for each resource.
+  for (const [path, routes] of permitted) {
     const { plan } = routes[0] as GeneratedRoute;
     const operations = routes.map(({ operation }) => operation);
     const limits = await recordLimits(plan, call, operations);
-    return { path, operations: operations.map(({ name }) => name), ...fieldsFor(plan, request), ...limits };
-  });
-  return Promise.all(resources);
+    resources.push({ path, operations: operations.map(({ name }) => name), ...fieldsFor(plan, request), ...limits });
+  }
+  return resources;
 }
 
 /** `/api/orders/:id` → `/api/orders` */

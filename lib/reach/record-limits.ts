@@ -2,9 +2,9 @@
 import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { isOwn } from '../crud/rows/owner.js';
-import type { Condition } from '../crud/sql/condition.js';
 import type { Call } from '../crud/store/call.js';
 import { effectOf } from './reach.js';
+import { rowsOfAddition, type Effect } from './record-rows.js';
 import { allOf, anyOf, isWithin, rowsMeeting, type Rows } from './rows.js';
 
 export interface RecordLimits {
@@ -13,6 +13,9 @@ export interface RecordLimits {
   /** Operations for records only that meet a condition. */
   readonly some: readonly string[];
 }
+
+/** The values of the caller are known: none stands for that of any user. */
+const KNOWN = { nameOf: () => undefined };
 
 /** @param operations that the access rules allow */
 export async function recordLimits(
@@ -25,7 +28,7 @@ export async function recordLimits(
   if (!isLimited || changes.length === 0) return { own: [], some: [] };
   const reads = [await rowsOf(plan, call, 'findAll'), await rowsOf(plan, call, 'findById')];
   const visible = anyOf(...reads.map((each) => each?.visible ?? 'all'));
-  const owned = plan.owner?.claim === 'id' ? rowsMeetingAll([isOwn(plan.owner, call.request)]) : 'all';
+  const owned = plan.owner?.claim === 'id' ? rowsMeeting(isOwn(plan.owner, call.request), KNOWN.nameOf) : 'all';
   const own: string[] = [];
   const some: string[] = [];
   for (const { name } of changes) {
@@ -47,13 +50,9 @@ async function rowsOf(
   const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
   try {
     const additions = await Promise.all(parts.map((part) => part.add(task)));
-    const visible = rowsMeetingAll(additions.flatMap(({ conditions = [] }) => conditions));
-    const written = additions.flatMap(({ preconditions = [] }) => preconditions.map(({ condition }) => condition));
-    return { visible, changed: allOf(visible, rowsMeetingAll(written)) };
+    const rows = (effect: Effect): Rows => allOf(...additions.map((each) => rowsOfAddition(each, effect, KNOWN)));
+    return { visible: rows('read'), changed: rows('change') };
   } catch {
     return undefined;
   }
 }
-
-const rowsMeetingAll = (conditions: readonly Condition[]): Rows =>
-  allOf(...conditions.map((each) => rowsMeeting(each, () => undefined)));

@@ -63,10 +63,10 @@ async function rowsOfPart(
   return anyOf(allOf(first.rows, condition(`user with ${names}`)), allOf(without, condition(`user without ${names}`)));
 }
 
-function rowsOfAddition(
+export function rowsOfAddition(
   { conditions = [], preconditions = [] }: Addition,
   effect: Effect,
-  { nameOf }: SymbolicCall,
+  { nameOf }: Pick<SymbolicCall, 'nameOf'>,
 ): Rows {
   const applied = [...conditions, ...(effect === 'read' ? [] : preconditions.map((each) => each.condition))];
   return allOf(...applied.map((each) => rowsMeeting(each, nameOf)));

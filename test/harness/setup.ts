@@ -19,7 +19,7 @@ function requiredModule(name: string): NodeJS.Module | undefined {
   return require.cache[require.resolve(name)];
 }
 
-/** Nest keeps the levels of the last application of this worker that was given some. */
+/** Nest keeps the log levels that an application of an earlier test file was given. */
 Logger.overrideLogger(['log', 'error', 'warn', 'debug', 'verbose', 'fatal']);
 /** Nest logs to the console until an application has a logger of its own. `startApp` of the harness gives it one. */
 Logger.overrideLogger(false);
