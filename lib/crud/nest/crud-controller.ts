@@ -1,5 +1,5 @@
 /** The class factory of generated controllers. */
-import { Controller, Inject, Optional, UseFilters, UseInterceptors } from '@nestjs/common';
+import { Controller, Inject, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
@@ -22,6 +22,7 @@ import { rawQueryOf, sentKey } from '../query/raw-query.js';
 import { beginCall } from '../store/call.js';
 import { crudApplicationOf, DATA_SOURCE, REPOSITORY } from './crud-application.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { privateAnswers } from './private-answers.guard.js';
 import { addRoutes, describeParameters, prepareController, prototypeInOrder } from './routes.js';
 import { checkDeclarations, finishStartup, prepareAdapter } from './startup.js';
 
@@ -35,6 +36,7 @@ const PLAN = Symbol('declarest.plan');
  * Everything is injected as a property, so that a subclass's constructor is its own. The hooks start all generated
  * controllers of the application, also without `CrudModule`.
  */
+@UseGuards(privateAnswers)
 @UseFilters(failureFilter(failureEnvelope))
 abstract class GeneratedBase {
   /** `undefined` in a module without a data source, such as that of a unit test. */

@@ -11,7 +11,15 @@ export { configure } from './setup.module.js';
 
 export class TasksController extends CrudController({ entity: Task, endpoint: '/api/tasks', enablePagination: true }) {}
 
-const accounts = AuthModule.forRoot({ userClass: User, jwtSecret, sessions: true, administration: true });
+// NIST SP 800-63B-4: a password that is the only factor has at least 15 characters.
+const passwordPolicy = { minLength: 15 };
+const accounts = AuthModule.forRoot({
+  userClass: User,
+  jwtSecret,
+  passwordPolicy,
+  sessions: true,
+  administration: true,
+});
 
 @Module({ imports: [SetupModule, accounts, CrudModule.forFeature(TasksController)], providers: [Security] })
 export class AppModule {}

@@ -1,0 +1,13 @@
+/** Answers to a user are for that user: no cache keeps them (OWASP ASVS 5.0, 14.3.2). */
+import type { CanActivate } from '@nestjs/common';
+import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
+import { userOf } from '../../http/principal.js';
+
+/** A guard, because most generated reads have no interceptor, for their speed. A route's own `@Header()` comes later. */
+export const privateAnswers: CanActivate = {
+  canActivate(context) {
+    const http = context.switchToHttp();
+    if (userOf(http.getRequest<HttpRequest>())) http.getResponse<HeaderWriter>().header('Cache-Control', 'no-store');
+    return true;
+  },
+};
