@@ -7,10 +7,11 @@ import ts from 'typescript';
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
-/** What reads the core or adds to it, and no request passes: these folders may grow. */
-const OUTSIDE_OF_CORE = ['cli', 'express', 'openapi', 'reach', 'testing'];
-/** Of the other folders. It was 21,129 when all folders had 22,500 lines, and does not rise for a capability. */
-const MAX_LINES = 21_050;
+/** The plugins of accounts, and what reads the core and no request passes: these folders may grow. */
+const PLUGINS = ['logins', 'auth/sessions', 'auth/links', 'auth/administration'];
+const OUTSIDE_OF_CORE = ['cli', 'express', 'openapi', 'reach', 'testing', ...PLUGINS];
+/** Of the other folders: 19,795 before the ways to log in, which may add 150 lines for the seams that they need. */
+const MAX_LINES = 19_945;
 
 /** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -266,7 +267,8 @@ describe('files', () => {
   });
 
   it(`have at most ${MAX_LINES} lines in the core`, () => {
-    const ofCore = lengths.filter(({ path }) => !OUTSIDE_OF_CORE.includes(folderOf(path)));
+    const isOutside = (path: string): boolean => OUTSIDE_OF_CORE.some((folder) => path.startsWith(`${folder}/`));
+    const ofCore = lengths.filter(({ path }) => !isOutside(path));
     expect(ofCore.reduce((total, { lines }) => total + lines, 0)).toBeLessThanOrEqual(MAX_LINES);
   });
 });

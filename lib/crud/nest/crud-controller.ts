@@ -22,7 +22,7 @@ import { rawQueryOf, sentKey } from '../query/raw-query.js';
 import { beginCall } from '../store/call.js';
 import { crudApplicationOf, DATA_SOURCE, REPOSITORY } from './crud-application.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
-import { privateAnswers } from './private-answers.guard.js';
+import { noStoreForUsers } from './no-store.guard.js';
 import { addRoutes, describeParameters, prepareController, prototypeInOrder } from './routes.js';
 import { checkDeclarations, finishStartup, prepareAdapter } from './startup.js';
 
@@ -36,7 +36,7 @@ const PLAN = Symbol('declarest.plan');
  * Everything is injected as a property, so that a subclass's constructor is its own. The hooks start all generated
  * controllers of the application, also without `CrudModule`.
  */
-@UseGuards(privateAnswers)
+@UseGuards(noStoreForUsers)
 @UseFilters(failureFilter(failureEnvelope))
 abstract class GeneratedBase {
   /** `undefined` in a module without a data source, such as that of a unit test. */

@@ -4,7 +4,7 @@ import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
 import { userOf } from '../../http/principal.js';
 
 /** A guard, because most generated reads have no interceptor, for their speed. A route's own `@Header()` comes later. */
-export const privateAnswers: CanActivate = {
+export const noStoreForUsers: CanActivate = {
   canActivate(context) {
     const http = context.switchToHttp();
     if (userOf(http.getRequest<HttpRequest>())) http.getResponse<HeaderWriter>().header('Cache-Control', 'no-store');
