@@ -118,7 +118,7 @@ export class Visit {
   @PrimaryGeneratedColumn() id!: number;
   @Column() tenantId!: number;
   @Column({ length: 20 }) page!: string;
-  @Column({ type: 'datetime' }) at!: Date;
+  @Column() at!: Date;
 }
 
 export const ENTITIES = [Tenant, Customer, Tag, Project, Task, Comment, Invoice, Payment, Note, Page, Setting, Visit];
@@ -177,10 +177,14 @@ export async function varyFor(dataSource: DataSource, { sub, claims }: TestUser)
     dataSource.getRepository<ObjectLiteral>(entity).update(where, changes);
   const remove = (entity: new () => object, id: number) =>
     dataSource.getRepository<ObjectLiteral>(entity).delete({ id });
-  await dataSource.query('UPDATE customer SET creditLimit = 1000 - creditLimit');
-  await dataSource.query('UPDATE invoice SET margin = 20 - margin');
+  const { driver } = dataSource;
+  const calculated = (column: string, before: string, after = '') => ({
+    [column]: () => `${before} ${driver.escape(column)} ${after}`,
+  });
+  await dataSource.createQueryBuilder().update(Customer).set(calculated('creditLimit', '1000 -')).execute();
+  await dataSource.createQueryBuilder().update(Invoice).set(calculated('margin', '20 -')).execute();
   await change(Tenant, { id: tenantId }, { name: 'Other name', plan: 'paid' });
-  await dataSource.query(`UPDATE customer SET name = 'Other', email = 'x' || email WHERE tenantId = ${tenantId}`);
+  await change(Customer, { tenantId }, { name: 'Other', email: () => `CONCAT('x', ${driver.escape('email')})` });
   await change(Tag, { tenantId }, { label: 'other' });
   await change(Project, { tenantId }, { name: 'Other project' });
   await change(Task, { project: { id: tenantId } }, { title: 'Other task', done: true });

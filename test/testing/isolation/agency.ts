@@ -17,7 +17,7 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApiBody, ApiProperty, ApiQuery } from '@nestjs/swagger';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import {
   CrudController,
   CrudModule,
@@ -245,17 +245,14 @@ class Rules extends SecurityConfig {
   }
 }
 
-/** Creates the application with a database in memory and its records, as a test of the application would. */
+const inMemory = (): TypeOrmModuleOptions => ({ type: 'better-sqlite3', database: ':memory:', synchronize: true });
+
+/** Creates the application with a database and its records, as a test of the application would. */
 export const agency =
-  (platform: Platform, leak?: Leak): (() => Promise<INestApplication>) =>
-  async () => {
+  (platform: Platform, leak?: Leak, database: () => Promise<TypeOrmModuleOptions> | TypeOrmModuleOptions = inMemory) =>
+  async (): Promise<INestApplication> => {
     const imports = [
-      TypeOrmModule.forRoot({
-        type: 'better-sqlite3',
-        database: ':memory:',
-        entities: [...entities.ENTITIES, IdempotencyKey],
-        synchronize: true,
-      }),
+      TypeOrmModule.forRoot({ ...(await database()), entities: [...entities.ENTITIES, IdempotencyKey] }),
       CrudModule.forFeature(...resources(leak)),
       authModule({ jwtSecret: 'isolation '.repeat(4), claims: () => ({}) }),
     ];
