@@ -34,6 +34,8 @@ export { sessions } from './auth/sessions/sessions.plugin.js';
 export { mailedLinks, type MailedLinksOptions } from './auth/links/mailed-links.plugin.js';
 export { administration } from './auth/administration/administration.plugin.js';
 export { accessEndpoint } from './reach/access-endpoint.js';
+export { apiKeys } from './logins/api-keys/api-keys.plugin.js';
+export { ApiKey } from './logins/api-keys/api-key.js';
 
 // Rules
 export { SecurityConfig } from './access/security-config.js';

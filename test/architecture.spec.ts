@@ -23,6 +23,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   routes: ['options', 'http'],
   access: ['options', 'http', 'routes'],
   auth: ['options', 'http', 'entities', 'database', 'documents', 'routes', 'access'],
+  logins: ['options', 'http', 'entities', 'database', 'documents', 'routes', 'access', 'auth'],
   crud: ['options', 'http', 'entities', 'database', 'documents', 'routes'],
   cors: ['options', 'http', 'routes'],
   express: [],

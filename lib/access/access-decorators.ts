@@ -1,5 +1,6 @@
 /** Rules on controllers and handlers. They apply after every URL rule: those of the class first, then of the method. */
 import { Inject, Injectable, Logger, Optional, UseGuards, type CanActivate } from '@nestjs/common';
+import { CREDENTIAL_ROLES } from '../http/principal.js';
 import { areNames, describe, InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute, type RouteAccess } from '../routes/declared-route.js';
 import type { Effect, Rule } from './access.js';
@@ -33,16 +34,25 @@ class AuthModuleCheck implements CanActivate {
  */
 export const Public = (): Decorator => decorate('Public', { kind: 'public' });
 
-/** Requires a valid token. */
-export const Authenticated = (): Decorator => decorate('Authenticated', { kind: 'authenticated' });
+/**
+ * Requires a valid token.
+ * @param by with the plugin `apiKeys()`, which tokens: keys, or those of a login @throws InvalidOptionError for others
+ * @example @Authenticated({ by: ['key'] }) @Post('import') import() {}
+ */
+export function Authenticated({ by }: { readonly by?: readonly (keyof typeof CREDENTIAL_ROLES)[] } = {}): Decorator {
+  if (!by) return decorate('Authenticated', { kind: 'authenticated' });
+  const roles = by.map((each) => CREDENTIAL_ROLES[each]);
+  return rolesDecorator('Authenticated', roles, '"key" or "login"', '{ by: ["key"] }');
+}
 
 /** Requires a valid token with any of the roles. Roles compare exactly. @throws InvalidOptionError without a role */
-export function Roles(...roles: [string, ...string[]]): Decorator {
-  if (roles.length === 0 || !areNames(roles)) {
-    const got = roles.length === 0 ? 'none' : roles.map(describe).join(', ');
-    throw new InvalidOptionError('The arguments of @Roles', 'names of roles', got, 'Write for example @Roles("ADMIN")');
-  }
-  return decorate('Roles', { kind: 'roles', anyOf: roles });
+export const Roles = (...roles: [string, ...string[]]): Decorator =>
+  rolesDecorator('Roles', roles, 'names of roles', '"ADMIN"');
+
+function rolesDecorator(name: string, roles: readonly string[], expected: string, example: string): Decorator {
+  if (roles.length > 0 && areNames(roles)) return decorate(name, { kind: 'roles', anyOf: roles });
+  const got = roles.length === 0 ? 'none' : roles.map(describe).join(', ');
+  throw new InvalidOptionError(`The arguments of @${name}`, expected, got, `Write for example @${name}(${example})`);
 }
 
 function decorate(name: string, effect: Effect): Decorator {

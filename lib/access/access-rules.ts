@@ -66,9 +66,9 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
       roleHierarchy: this.options.roleHierarchy,
       enforcedRoles: enforcedRoles ?? [],
     };
-    const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers);
-    this.application.once(startedAccess).compiled = compiled;
     const roles = this.application.stateOf(CallerRoles);
+    const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers, roles.hasKeys);
+    this.application.once(startedAccess).compiled = compiled;
     roles.names = new Set([...compiled.roleNames, ...this.application.optionRoles]);
     if (compiled.roles.isDeclared) roles.expand = compiled.roles.expand;
     this.report(compiled, handlers, roles.names);

@@ -1,4 +1,4 @@
-import { BASE_ROLE } from '../http/principal.js';
+import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
 import type { ControllerMethod } from '../routes/controller-methods.js';
 import { ANY_PATH, makeRoute } from '../routes/route.js';
 import type { RouteTable } from '../routes/route-table.js';
@@ -23,8 +23,9 @@ export class CompiledAccess {
     readonly methods: readonly ControllerMethod[],
     readonly policy: RulePolicy & { readonly roleHierarchy: RoleHierarchy; readonly enforcedRoles: readonly string[] },
     handlers: readonly ControllerMethod[],
+    private readonly hasKeys = false,
   ) {
-    this.roles = compileRoleHierarchy(policy.roleHierarchy);
+    this.roles = compileRoleHierarchy(policy.roleHierarchy, hasKeys);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.isCaseSensitive, methods);
     const outside = { rules: policy.rules, fallback: PUBLIC };
     this.anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], outside, table.isCaseSensitive);
@@ -74,7 +75,7 @@ export class CompiledAccess {
     const rules = [...this.policy.rules, ...this.entries.flatMap(({ access }) => access.rules), ...this.handlerRules];
     const named = rules.flatMap(({ effect, written = effect }) => (written.kind === 'roles' ? written.anyOf : []));
     const options = [...this.policy.enforcedRoles, ...Object.entries(this.policy.roleHierarchy).flat(2)];
-    return new Set([BASE_ROLE, ...named, ...options]);
+    return new Set([BASE_ROLE, ...named, ...options, ...(this.hasKeys ? Object.values(CREDENTIAL_ROLES) : [])]);
   }
 }
 

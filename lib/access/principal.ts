@@ -8,6 +8,10 @@ export interface Authentication {
   /** Distinguishes an invalid token from no token. */
   readonly bearerWasSent: boolean;
   readonly session?: string;
+  /** The bearer token, where it is none that the package has signed. */
+  readonly token?: string | undefined;
+  /** Whether the token is a key: its user has the role `KEY`, and opens no account endpoint. */
+  readonly isKey?: boolean;
   /** Set where it is not known whether the token is still valid: what a request that needs a token is answered with. */
   readonly failure?: ServiceUnavailable;
 }

@@ -1,3 +1,4 @@
+import { CREDENTIAL_ROLES } from '../http/principal.js';
 import { areNames, describe } from '../options/invalid-option.js';
 import { isObject, refuseAuthOption } from '../options/option-table.js';
 
@@ -11,13 +12,18 @@ export interface RoleInclusion {
   includersOf(role: string): readonly string[];
 }
 
-/** @throws InvalidOptionError for a cycle */
-export function compileRoleHierarchy(hierarchy: RoleHierarchy): RoleInclusion {
+/** @param hasKeys whether requests without `KEY` have `LOGIN` @throws InvalidOptionError for a cycle */
+export function compileRoleHierarchy(hierarchy: RoleHierarchy, hasKeys = false): RoleInclusion {
   const included = new Map(Object.keys(hierarchy).map((role) => [role, closureOf(role, hierarchy, [])]));
-  const isDeclared = included.size > 0;
+  const isDeclared = included.size > 0 || hasKeys;
   return {
     isDeclared,
-    expand: (roles) => (isDeclared ? [...new Set(roles.flatMap((role) => included.get(role) ?? [role]))] : roles),
+    expand(roles) {
+      if (!isDeclared) return roles;
+      const all = new Set(roles.flatMap((role) => included.get(role) ?? [role]));
+      if (hasKeys) all[all.has(CREDENTIAL_ROLES.key) ? 'delete' : 'add'](CREDENTIAL_ROLES.login);
+      return [...all];
+    },
     includersOf: (role) =>
       [...included].filter(([above, below]) => above !== role && below.includes(role)).map(([above]) => above),
   };

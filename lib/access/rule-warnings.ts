@@ -1,7 +1,7 @@
 /** Finds what is suspicious in the rules, as sentences: warnings, or with `strict` reasons to refuse to start. */
 import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
 import { groupBy, shapesOf } from '../routes/route.js';
-import { BASE_ROLE } from '../http/principal.js';
+import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
 import { describeRule, restricts, type Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { foldWidely, relationTo, type Pattern } from './pattern.js';
@@ -124,14 +124,12 @@ function findPublicRoutesForUsers({ table, inside }: CompiledAccess): string[] {
   });
 }
 
-/** A user has one role, with all roles that it includes. */
+/** A user has one role, with all roles that it includes. A key has `KEY` besides. */
 function isSatisfiable({ requirements }: Access, roles: RoleInclusion): boolean {
   const sets = requirements.flatMap((each) => ('anyOf' in each && !each.anyOf.includes(BASE_ROLE) ? [each.anyOf] : []));
   const candidates = sets.flat().flatMap((role) => [role, ...roles.includersOf(role)]);
-  return (
-    sets.length < 2 ||
-    candidates.some((role) => sets.every((anyOf) => anyOf.some((each) => roles.expand([role]).includes(each))))
-  );
+  const held = candidates.flatMap((role) => [roles.expand([role]), roles.expand([role, CREDENTIAL_ROLES.key])]);
+  return sets.length < 2 || held.some((all) => sets.every((anyOf) => anyOf.some((each) => all.includes(each))));
 }
 
 /** Roles compare exactly: `Admin` and `ADMIN` are two roles, and one of them is probably a mistake. */

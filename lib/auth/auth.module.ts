@@ -7,6 +7,7 @@ import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rule
 import { Authenticator } from '../access/principal.js';
 import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
 import { ConnectionQueues } from '../database/connections.js';
+import { CallerRoles } from '../http/principal.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
@@ -24,7 +25,7 @@ import { ASYNC_NAMES, OPTION_NAMES, resolveAuthOptions, resolveStaticOptions } f
 import { SETTING_NAMES, type DeclaringOptions, type ResolvedAuthOptions } from './options/resolve-options.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
-import { AuthPlugins, endpointsOf } from './plugins/auth-plugins.js';
+import { AuthPlugins } from './plugins/auth-plugins.js';
 import { Background } from './plugins/background.js';
 import { BearerAuthenticator } from './plugins/bearer-authenticator.js';
 import { describeEndpoints } from './plugins/describe-endpoints.js';
@@ -152,6 +153,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     }
     observersOf(this.application);
     for (const { role } of this.options.plugins) if (role !== undefined) this.application.optionRoles.add(role);
+    this.application.stateOf(CallerRoles).hasKeys = this.options.plugins.some(({ hasKeys }) => hasKeys);
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -202,7 +204,7 @@ function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
 function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
   const statics = resolveStaticOptions(options, declarePlugins);
   const { plugins } = statics;
-  const controller = endpointController(statics.authBasePath, endpointsOf(plugins));
+  const controller = endpointController(statics.authBasePath, plugins);
   return {
     ...definition,
     module: AuthModule,

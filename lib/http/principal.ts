@@ -26,6 +26,8 @@ interface RequestOfUser extends HttpRequest {
 export const BASE_ROLE = 'USER';
 /** The role that an administration needs. */
 export const ADMIN_ROLE = 'ADMIN';
+/** Where a plugin has keys: the role of requests by a key, and that of all others. No user has one of them. */
+export const CREDENTIAL_ROLES = { key: 'KEY', login: 'LOGIN' } as const;
 
 /** @param expand adds the roles that other roles include */
 export const setRoleHierarchy = (request: RequestOfUser, expand: Expand): void => void (request[EXPAND] = expand);
@@ -34,6 +36,7 @@ export class CallerRoles {
   /** The role hierarchy, for callers that no guard has identified. */
   expand: Expand | undefined;
   names: ReadonlySet<string> = new Set();
+  hasKeys = false;
 }
 
 /** @param caller as the database says at the beginning of the request */

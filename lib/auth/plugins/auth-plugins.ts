@@ -28,9 +28,10 @@ export class AuthPlugins {
   authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
     return this.authenticating.flatMap((plugin) => {
       const what = `The credential that the plugin ${plugin.name} reads`;
+      const isKey = plugin.hasKeys === true && bearer.token !== undefined;
       try {
         const found = plugin.authenticate?.(this.services, request, bearer);
-        return found ? [lookUp(what, async () => found)] : [];
+        return found ? [lookUp(what, async () => ({ ...(await found), isKey }))] : [];
       } catch (error) {
         return [lookUp(what, () => Promise.reject(error as Error))];
       }

@@ -1,7 +1,7 @@
 /** Identifies the user of a request, by its header `Authorization: Bearer <token>` or by a plugin. */
 import { Inject, Injectable } from '@nestjs/common';
 import type { Authentication, Authenticator } from '../../access/principal.js';
-import { BASE_ROLE, CallerRoles } from '../../http/principal.js';
+import { BASE_ROLE, CallerRoles, CREDENTIAL_ROLES } from '../../http/principal.js';
 import { headerValues, type HttpRequest } from '../../http/http-request.js';
 import { Application } from '../../routes/application.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
@@ -36,7 +36,7 @@ export class BearerAuthenticator implements Authenticator {
     // Two Authorization headers are refused: a proxy in front may have checked the other one.
     const token = values.length === 1 ? bearer.groups?.['token'] : undefined;
     const claims = token === undefined ? undefined : this.tokens.verify(token);
-    if (!claims) return { bearerWasSent: true };
+    if (!claims) return { bearerWasSent: true, token };
     const { sub, email, roles, sid, own } = claims;
     const principal = { id: this.options.parseId(sub), email, roles, ...own };
     return { bearerWasSent: true, principal, ...(sid !== undefined && { session: sid }) };
@@ -48,34 +48,34 @@ export class BearerAuthenticator implements Authenticator {
     return found.length > 0 ? this.combine(bearer, found) : undefined;
   }
 
-  /** A request with a bearer token has the user of the token, or none. */
+  /** A request with a bearer token has the user of the token, or none. The user of a key is that which the plugin found. */
   private async combine(bearer: Authentication, found: readonly Promise<Authentication>[]): Promise<Authentication> {
     const all = await Promise.all(found);
     const failed = all.find(({ failure }) => failure);
     if (failed) return failed;
-    if (bearer.bearerWasSent) return all.every(({ principal }) => principal) ? bearer : { bearerWasSent: true };
-    const principal = all.find((each) => each.principal)?.principal;
-    if (!principal) return bearer;
+    const { bearerWasSent } = bearer;
+    if (bearerWasSent && !all.every(({ principal }) => principal)) return { bearerWasSent };
+    const known = all.find(({ principal, isKey }) => principal && (isKey || !bearerWasSent));
+    if (!known?.principal || bearer.principal) return bearer;
+    const { principal, isKey = false } = known;
     const id = this.options.parseId(String(principal.id));
-    return this.readCaller({ bearerWasSent: false, principal: { ...principal, id } });
+    return this.readCaller({ bearerWasSent, isKey, principal: { ...principal, id } });
   }
 
   async readCaller(known: Authentication): Promise<Authentication> {
-    const { principal, bearerWasSent } = known;
+    const { principal, bearerWasSent, isKey } = known;
     if (!principal || this.isExempted(known)) return known;
     return lookUp('The user of a token', async () => {
       const user = await this.users.findById(String(principal.id));
       if (!user?.active) return { bearerWasSent };
+      if (bearerWasSent && !isKey) return { ...known, principal: { ...principal, roles: [user.role] } };
       // A plugin may give fewer roles than the user has, and no others.
-      const roles = bearerWasSent ? [user.role] : this.rolesIn(principal.roles, user.role);
-      return { ...known, principal: { ...principal, roles } };
+      const granted = this.application.stateOf(CallerRoles).expand?.([user.role]) ?? [];
+      const isGranted = (role: string): boolean => role === BASE_ROLE || role === user.role || granted.includes(role);
+      const roles = [...principal.roles.filter(isGranted), ...(isKey ? [CREDENTIAL_ROLES.key] : [])];
+      const own = await this.tokens.ownClaimsOf(user);
+      return { ...known, principal: { ...principal, ...own, email: user.email ?? '', roles } };
     });
-  }
-
-  private rolesIn(roles: readonly string[], role: string): readonly string[] {
-    const { expand } = this.application.stateOf(CallerRoles);
-    const granted = [BASE_ROLE, role, ...(expand?.([role]) ?? [])];
-    return roles.filter((each) => granted.includes(each));
   }
 
   private isExempted({ session }: Authentication): boolean {

@@ -1,28 +1,32 @@
 /** Makes Nest routes of the endpoints of accounts. */
 import { Controller, Header, HttpCode, Req, RequestMapping } from '@nestjs/common';
 import { RequestMethod, UseFilters, type Type } from '@nestjs/common';
+import { Authenticated } from '../../access/access-decorators.js';
 import { authenticationOf } from '../../access/principal.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
-import { AuthenticationRequired } from '../../http/refusal.js';
+import { CREDENTIAL_ROLES } from '../../http/principal.js';
+import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { declareRoute } from '../../routes/declared-route.js';
 import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { readTexts } from '../users/user-checks.js';
-import { AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
+import { endpointsOf } from './auth-plugins.js';
+import { type AuthPlugin, AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 
-/** Each call creates a class, because routes are metadata of the class. */
-export function endpointController(basePath: string, endpoints: readonly Endpoint[]): Type<unknown> {
+/** Each call creates a class, because routes are metadata of the class. A key opens none of them. */
+export function endpointController(basePath: string, plugins: readonly AuthPlugin[]): Type<unknown> {
   @Controller(basePath)
   @UseFilters(AuthFailureFilter)
   class AccountController {
     constructor(readonly services: AuthServices) {}
   }
   const { prototype } = AccountController;
-  for (const endpoint of endpoints) {
+  const noKey = plugins.some(({ hasKeys }) => hasKeys) ? [Authenticated({ by: ['login'] })] : [];
+  for (const endpoint of endpointsOf(plugins)) {
     const { name, route, access = 'authenticated', status = 200, sendsTokens } = endpoint;
     const methods = {
       async [name](this: AccountController, request: HttpRequest): Promise<unknown> {
@@ -34,6 +38,7 @@ export function endpointController(basePath: string, endpoints: readonly Endpoin
       RequestMapping({ method: RequestMethod[verb], path }),
       HttpCode(status),
       ...(sendsTokens ? [Header('Cache-Control', 'no-store')] : []),
+      ...(access === 'public' ? [] : noKey),
     ];
     Object.assign(prototype, methods);
     Req()(prototype, name, 0);
@@ -54,7 +59,8 @@ async function answer(endpoint: Endpoint, services: AuthServices, request: HttpR
     body: bodyOf(endpoint, request) as Call['body'],
     id: String(request.params?.['id']),
     user() {
-      const { principal, bearerWasSent } = authenticationOf(request) ?? {};
+      const { principal, bearerWasSent, isKey } = authenticationOf(request) ?? {};
+      if (isKey) throw new AccessRefused([CREDENTIAL_ROLES.login]);
       if (principal) return principal;
       throw new AuthenticationRequired(bearerWasSent === true);
     },

@@ -186,6 +186,8 @@ export interface AuthPlugin {
   readonly requiredFields?: readonly string[];
   /** A role that its endpoints require, so that rules know it. With `ADMIN`, the last active one cannot be deleted. */
   readonly role?: string;
+  /** Whether `authenticate` identifies keys: bearer tokens whose users have the role `KEY`. All others have `LOGIN` then. */
+  readonly hasKeys?: boolean;
   /** The lifetime of access tokens, in place of `jwtExpirationHours`. At most one plugin has it. */
   readonly accessTokens?: {
     readonly seconds: number;
@@ -194,9 +196,9 @@ export interface AuthPlugin {
   };
 
   /**
-   * Identifies a request without a bearer token by another credential, or checks a bearer token further, which it can only
-   * refuse. A principal of the plugin counts while its user is active, with those of its roles that the user has. Where it
-   * throws, a request that needs a user is 503.
+   * Identifies a request without a bearer token by another credential, or by a key; or checks a bearer token further, which
+   * it can only refuse. A principal of the plugin counts while its user is active, with those of its roles that the user has,
+   * and with the e-mail address and claims of the user. Where it throws, a request that needs a user is 503.
    * @param bearer what the package has found
    * @returns `undefined` at once where it has nothing to say
    */

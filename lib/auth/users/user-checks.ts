@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../entities/json-schema.js';
 import { boolean, type Reading } from '../../entities/value-types.js';
 import { limitErrors } from '../../http/failure.js';
 import type { JsonObject } from '../../http/json-body.js';
-import { ADMIN_ROLE, BASE_ROLE, type CallerRoles } from '../../http/principal.js';
+import { ADMIN_ROLE, BASE_ROLE, CREDENTIAL_ROLES, type CallerRoles } from '../../http/principal.js';
 import { AuthUser, USER_LIMITS } from './auth-user.js';
 
 /** Names every invalid field. Nest answers 400 when a controller lets it through. */
@@ -74,7 +74,8 @@ const foldCase = (name: string): string => name.toUpperCase().toLowerCase();
 
 /** Roles compare exactly: another case of a known role would be a role of its own. */
 function checkRole(value: unknown, roles?: CallerRoles): Reading {
-  const read = readRole(value);
+  const isOfCredential = roles?.hasKeys && (Object.values(CREDENTIAL_ROLES) as unknown[]).includes(value);
+  const read: Reading = isOfCredential ? { expected: 'a role that users may have' } : readRole(value);
   const known = new Set([BASE_ROLE, ADMIN_ROLE, ...(roles?.names ?? [])]);
   if ('expected' in read || known.has(read.value as string)) return read;
   const meant = [...known].find((name) => foldCase(name) === foldCase(read.value as string));

@@ -1,0 +1,134 @@
+/** Keys with which programs act for a user, who creates, lists and deletes them. Each request reads its key. */
+import { randomBytes } from 'node:crypto';
+import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common';
+import { AccessRules } from '../../access/access-rules.js';
+import type { Authentication } from '../../access/principal.js';
+import type { ResolvedAuthOptions } from '../../auth/options/resolve-options.js';
+import { type AccountChange, AuthServices } from '../../auth/plugins/plugin.js';
+import { SessionStore } from '../../auth/sessions/session-store.js';
+import { hashOf } from '../../auth/tokens/secret-tokens.js';
+import type { AuthUser } from '../../auth/users/auth-user.js';
+import { AUTH_OPTIONS } from '../../auth/users/options-token.js';
+import { checkUser, USER_CHECKS, type Check } from '../../auth/users/user-checks.js';
+import { dateTime } from '../../entities/calendar-types.js';
+import type { JsonObject } from '../../http/json-body.js';
+import { BASE_ROLE, CREDENTIAL_ROLES } from '../../http/principal.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
+import { describe } from '../../options/invalid-option.js';
+import { refuseAuthOption } from '../../options/option-table.js';
+import type { ApiKey } from './api-key.js';
+import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
+import { isKey, newKey } from './key-form.js';
+
+/** The prefix and 8 characters; 208 random bits stay unknown. */
+const SHOWN_LENGTH = 11;
+const RESERVED: readonly string[] = Object.values(CREDENTIAL_ROLES);
+
+type Fields = Pick<ApiKey, 'name'> & Partial<Pick<ApiKey, 'roles' | 'expiresAt'>>;
+
+@Injectable()
+export class ApiKeys {
+  /** @throws InvalidOptionError for a hierarchy that gives users the role of keys, or keys further roles */
+  constructor(
+    private readonly store: ApiKeyStore,
+    private readonly services: AuthServices,
+    private readonly rules: AccessRules,
+    @Inject(AUTH_OPTIONS) { roleHierarchy }: ResolvedAuthOptions,
+    @Optional() private readonly sessions?: SessionStore,
+  ) {
+    const named = Object.entries(roleHierarchy).flat(2);
+    const reserved = named.find((role) => RESERVED.includes(role));
+    if (reserved === undefined) return;
+    const expected = `without ${RESERVED.join(' and ')}, which say how a request with apiKeys() is authenticated`;
+    refuseAuthOption('roleHierarchy', expected, describe(reserved), 'Remove it, or use another name for the role of users');
+  }
+
+  /**
+   * @param session that of the token, which must not have ended
+   * @returns the key itself too, which is stored nowhere
+   * @throws 400 naming each wrong field, 401 for a user or a session that has ended, 409
+   */
+  async create(body: JsonObject, userId: string, session: string | undefined) {
+    const owner = await this.expectOwner(userId, session);
+    const { name, roles = [owner.role], expiresAt = null } = this.read(body, owner);
+    const key = newKey();
+    const id = randomBytes(16).toString('hex');
+    const parts = { hash: hashOf(key), prefix: key.slice(0, SHOWN_LENGTH) };
+    const stored = await this.store.insert({ id, userId, ...parts, name, roles, expiresAt });
+    if (!stored) throw new ConflictException(`You have ${MAX_KEYS} keys, which is the most. Delete one first`);
+    // What ends keys may have run meanwhile.
+    await this.expectOwner(userId, session).catch(async (error: unknown) => {
+      await this.store.removeOwn(userId, id);
+      throw error;
+    });
+    return { ...toKeyView(stored), key };
+  }
+
+  async list(userId: string) {
+    return (await this.store.listOf(userId)).map(toKeyView);
+  }
+
+  /** @returns whether the user has such a key */
+  remove(userId: string, id: string): Promise<boolean> {
+    return this.store.removeOwn(userId, id);
+  }
+
+  /** The user of a key, with the roles of the key. A text that cannot be a key needs no query. */
+  async identify(text: string): Promise<Authentication> {
+    const key = isKey(text) ? await this.store.find(hashOf(text)) : undefined;
+    if (!key) return { bearerWasSent: true };
+    const { id, userId, roles, isDue } = key;
+    if (isDue) this.services.afterAnswer('The last use of an API key', () => this.store.markUsed(id));
+    return { bearerWasSent: true, principal: { id: userId, email: '', roles } };
+  }
+
+  /** A password, an e-mail address and sessions are not those of a key, which goes on when they change or end. */
+  async follow(change: AccountChange): Promise<void> {
+    const isOver = change.name === 'user.deleted' || (change.name === 'user.changed' && change.fields.active === false);
+    if (isOver) await this.store.removeAll(change.userId);
+  }
+
+  /** A token that outlives its session must not become a key that does not expire. @throws 401 */
+  private async expectOwner(userId: string, session: string | undefined): Promise<AuthUser> {
+    const user = await this.services.users.findById(userId);
+    const hasEnded = session !== undefined && this.sessions && !(await this.sessions.find(session));
+    if (!user?.active || hasEnded) throw new AuthenticationRequired(true);
+    return user;
+  }
+
+  private read(body: JsonObject, { role }: AuthUser): Fields {
+    const granted = this.rules.compiled?.roles.expand([role]) ?? [];
+    const own = [...new Set([BASE_ROLE, role, ...granted])].filter((each) => !RESERVED.includes(each));
+    const checks = { name: USER_CHECKS.username, roles: rolesAmong(own), expiresAt: readExpiry };
+    return checkUser(body, checks, ['name']) as Fields;
+  }
+}
+
+const rolesAmong =
+  (own: readonly string[]): Check =>
+  (value) =>
+    Array.isArray(value) && value.every((role) => own.includes(role as string))
+      ? { value: [...new Set(value)] }
+      : { expected: `an array of roles that you have (${own.join(', ')})` };
+
+const readExpiry: Check = (value) => {
+  const read = dateTime.read(value);
+  const hasZone = /(Z|[+-]\d\d:?\d\d)$/i.test(String(value));
+  const time = 'value' in read && hasZone ? (read.value as Date).getTime() : 0;
+  return time > Date.now()
+    ? { value: time }
+    : { expected: 'a date-time in the future with its zone, such as "2030-01-31T09:30:00Z"' };
+};
+
+const timeOf = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : new Date(milliseconds).toISOString();
+
+const toKeyView = ({ id, name, prefix, roles, createdAt, lastUsedAt, expiresAt }: ApiKey) => ({
+  id,
+  name,
+  prefix,
+  roles,
+  createdAt: timeOf(createdAt),
+  lastUsedAt: timeOf(lastUsedAt),
+  expiresAt: timeOf(expiresAt),
+});
