@@ -102,6 +102,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     private readonly decision: AccessDecision,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {
+    application.stateOf(CallerRoles).hasKeys = options.plugins.some(({ hasKeys }) => hasKeys);
     application.whenAdapterIsReady(() => application.once(installAccessMiddleware, decision));
   }
 
@@ -153,7 +154,6 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     }
     observersOf(this.application);
     for (const { role } of this.options.plugins) if (role !== undefined) this.application.optionRoles.add(role);
-    this.application.stateOf(CallerRoles).hasKeys = this.options.plugins.some(({ hasKeys }) => hasKeys);
   }
 
   async onApplicationBootstrap(): Promise<void> {

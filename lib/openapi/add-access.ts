@@ -6,6 +6,7 @@ import type { AccessRow } from '../access/access-rows.js';
 import { ANY_OTHER_METHOD } from '../access/route-access.js';
 import { DEPENDS_ON_USER } from '../documents/describe-controller.js';
 import { REFUSAL, refused } from '../documents/failures.js';
+import { CallerRoles, CREDENTIAL_ROLES } from '../http/principal.js';
 import { AccessRefused } from '../http/refusal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
@@ -14,6 +15,9 @@ import { arrange, type Operation } from './arrange.js';
 const SCHEME = 'bearer';
 const VERBS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'];
 const BEARER = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
+/** Of applications whose plugin has keys. */
+const KEY_SCHEME = 'apiKey';
+const KEY = { type: 'http', scheme: 'bearer', description: 'An API key, which is sent as a token.' };
 
 /**
  * Adds to every operation of the application, generated or not, what the access rules decide: `security`, the answers
@@ -32,14 +36,16 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
   const known = components?.securitySchemes ?? {};
   const isBearer = (each: object): boolean => 'scheme' in each && String(each.scheme).toLowerCase() === 'bearer';
   const [scheme] = Object.entries(known).find(([, each]) => isBearer(each)) ?? [SCHEME];
+  const { hasKeys } = applicationOf(app).stateOf(CallerRoles);
+  const schemes = { login: scheme, key: hasKeys ? KEY_SCHEME : undefined };
   const described = Object.entries(paths).map(([path, item]) => {
     const operations = { ...(item as Readonly<Record<string, Operation>>) };
     for (const [method, operation] of Object.entries(operations))
-      if (VERBS.includes(method)) operations[method] = withAccess(operation, rowsServing(rows, method, path), scheme);
+      if (VERBS.includes(method)) operations[method] = withAccess(operation, rowsServing(rows, method, path), schemes);
     return [path, operations];
   });
   const schemas = { ...components?.schemas, [REFUSAL.name]: REFUSAL.schema };
-  const securitySchemes = { ...(scheme in known ? {} : { [scheme]: BEARER }), ...known };
+  const securitySchemes = { [scheme]: BEARER, ...(hasKeys && { [KEY_SCHEME]: KEY }), ...known };
   return arrange({
     ...document,
     paths: Object.fromEntries(described) as OpenAPIObject['paths'],
@@ -70,7 +76,13 @@ function rowsServing(rows: readonly AccessRow[], method: string, path: string): 
   return own.length > 0 ? own : ofRoute.filter((row) => row.method === ANY_OTHER_METHOD);
 }
 
-function withAccess(described: Operation, rows: readonly AccessRow[], scheme: string): Operation {
+/** The names of the security schemes of logins, and of keys if there are any. */
+interface Schemes {
+  readonly login: string;
+  readonly key: string | undefined;
+}
+
+function withAccess(described: Operation, rows: readonly AccessRow[], schemes: Schemes): Operation {
   const { [DEPENDS_ON_USER]: dependsOnUser, ...operation } = described;
   const row = rows.find(({ path, template }) => path === template);
   const parts = rows.filter(({ path, template }) => path !== template);
@@ -79,7 +91,8 @@ function withAccess(described: Operation, rows: readonly AccessRow[], scheme: st
   // A token that a part requires, or that changes the answer, may be sent.
   const changes = [dependsOnUser, operation['security']].some((each) => (Array.isArray(each) ? each.length > 0 : each));
   const optional = parts.some((part) => isOpen(part) !== isOpen(row)) || (isOpen(row) && changes);
-  const security = [...(optional ? [{}] : []), ...(isOpen(row) && !optional ? [] : [{ [scheme]: [] }])];
+  const credentials = credentialsFor([row, ...parts], schemes).map((scheme) => ({ [scheme]: [] }));
+  const security = [...(optional ? [{}] : []), ...(isOpen(row) && !optional ? [] : credentials)];
   const closed = [row, ...parts].filter((each) => !isOpen(each));
   const missing = closed.find(({ access, requirements }) => requirements.length > 0 || access === 'nobody');
   const answers = {
@@ -90,6 +103,15 @@ function withAccess(described: Operation, rows: readonly AccessRow[], scheme: st
   const access = { ...accessOf(row), ...(parts.length > 0 && { parts: ofParts }) };
   const responses = { ...(answers as Operation['responses']), ...operation.responses };
   return { ...operation, security, responses, 'x-access': access };
+}
+
+/** Each of them is sufficient for one of the rows. */
+function credentialsFor(rows: readonly AccessRow[], { login, key }: Schemes): string[] {
+  const needs = ({ requirements }: AccessRow, role: string): boolean =>
+    requirements.some((anyOf) => anyOf.every((each) => each === role));
+  const takesKeys = rows.some((row) => !needs(row, CREDENTIAL_ROLES.login));
+  const takesLogins = key === undefined || rows.some((row) => !needs(row, CREDENTIAL_ROLES.key));
+  return [...(takesLogins ? [login] : []), ...(key !== undefined && takesKeys ? [key] : [])];
 }
 
 const rolesIn = ({ requirements }: AccessRow): string[] =>

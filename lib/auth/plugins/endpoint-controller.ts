@@ -1,7 +1,6 @@
 /** Makes Nest routes of the endpoints of accounts. */
 import { Controller, Header, HttpCode, Req, RequestMapping } from '@nestjs/common';
 import { RequestMethod, UseFilters, type Type } from '@nestjs/common';
-import { Authenticated } from '../../access/access-decorators.js';
 import { authenticationOf } from '../../access/principal.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
 import { CREDENTIAL_ROLES } from '../../http/principal.js';
@@ -25,7 +24,8 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
     constructor(readonly services: AuthServices) {}
   }
   const { prototype } = AccountController;
-  const noKey = plugins.some(({ hasKeys }) => hasKeys) ? [Authenticated({ by: ['login'] })] : [];
+  const keys = plugins.find(({ hasKeys }) => hasKeys);
+  const login = keys && { access: { anyOf: [CREDENTIAL_ROLES.login] }, declaredBy: `plugin ${keys.name}` };
   for (const endpoint of endpointsOf(plugins)) {
     const { name, route, access = 'authenticated', status = 200, sendsTokens } = endpoint;
     const methods = {
@@ -38,14 +38,14 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
       RequestMapping({ method: RequestMethod[verb], path }),
       HttpCode(status),
       ...(sendsTokens ? [Header('Cache-Control', 'no-store')] : []),
-      ...(access === 'public' ? [] : noKey),
     ];
     Object.assign(prototype, methods);
     Req()(prototype, name, 0);
     const value = methods[name] as object;
     for (const decorate of decorators) decorate(prototype, name, { value });
     const readsCaller = (): boolean => typeof access === 'object';
-    declareRoute(value, { declaredBy: 'AuthModule option `authBasePath`', access, readsCaller });
+    const operationAccess = access === 'public' ? undefined : login;
+    declareRoute(value, { declaredBy: 'AuthModule option `authBasePath`', access, operationAccess, readsCaller });
   }
   return AccountController;
 }

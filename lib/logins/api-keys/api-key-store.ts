@@ -1,7 +1,7 @@
 /** The statements on the table of API keys. Times are those of the database: the clocks of several processes may differ. */
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Raw, type EntityManager, type FindOperator } from 'typeorm';
+import { Raw, type EntityManager } from 'typeorm';
 import { AccountTables } from '../../auth/users/account-tables.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { ApiKey } from './api-key.js';
@@ -27,7 +27,8 @@ export class ApiKeyStore {
    */
   async insert(key: NewApiKey): Promise<ApiKey | undefined> {
     const { id, userId } = key;
-    await this.tables.run((manager) => manager.delete(ApiKey, { userId, expiresAt: this.past() }));
+    const past = Raw((column) => `${column} <= ${this.tables.now()}`);
+    await this.tables.run((manager) => manager.delete(ApiKey, { userId, expiresAt: past }));
     const taken = new Set((await this.listOf(userId)).map(({ slot }) => slot));
     const free = Array.from({ length: MAX_KEYS }, (_, slot) => slot).filter((slot) => !taken.has(slot));
     // Requests at once seldom begin with the same one.
@@ -96,9 +97,5 @@ export class ApiKeyStore {
 
   async removeAll(userId: string): Promise<void> {
     await this.tables.run((manager) => manager.delete(ApiKey, { userId }));
-  }
-
-  private past(): FindOperator<number> {
-    return Raw((column) => `${column} <= ${this.tables.now()}`);
   }
 }

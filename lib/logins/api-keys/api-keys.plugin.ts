@@ -16,7 +16,7 @@ import {
 import { orNull } from '../../entities/json-schema.js';
 import { ApiKey } from './api-key.js';
 import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
-import { ApiKeys } from './api-keys.js';
+import { ApiKeys, toKeyView } from './api-keys.js';
 import { KEY_PREFIX } from './key-form.js';
 
 const TIME = { type: 'string', format: 'date-time' };
@@ -45,7 +45,7 @@ const ENDPOINTS: readonly Endpoint[] = [
       ),
     },
     async run({ get }, { user }) {
-      return { success: true, data: await get(ApiKeys).list(String(user().id)) };
+      return { success: true, data: (await get(ApiKeyStore).listOf(String(user().id))).map(toKeyView) };
     },
   }),
   accountEndpoint({
@@ -73,7 +73,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     description: 'It is refused from then on.',
     answers: unknown('Key'),
     async run({ get }, { user, id }) {
-      if (!(await get(ApiKeys).remove(String(user().id), id)))
+      if (!(await get(ApiKeyStore).removeOwn(String(user().id), id)))
         throw new NotFoundException(`Key with id ${id} not found`);
     },
   }),

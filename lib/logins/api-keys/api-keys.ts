@@ -1,4 +1,4 @@
-/** Keys with which programs act for a user, who creates, lists and deletes them. Each request reads its key. */
+/** The life of API keys, with which programs act for a user. Each request reads its key, and the user of the key. */
 import { randomBytes } from 'node:crypto';
 import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common';
 import { AccessRules } from '../../access/access-rules.js';
@@ -40,7 +40,12 @@ export class ApiKeys {
     const reserved = named.find((role) => RESERVED.includes(role));
     if (reserved === undefined) return;
     const expected = `without ${RESERVED.join(' and ')}, which say how a request with apiKeys() is authenticated`;
-    refuseAuthOption('roleHierarchy', expected, describe(reserved), 'Remove it, or use another name for the role of users');
+    refuseAuthOption(
+      'roleHierarchy',
+      expected,
+      describe(reserved),
+      'Remove it, or use another name for the role of users',
+    );
   }
 
   /**
@@ -64,15 +69,6 @@ export class ApiKeys {
     return { ...toKeyView(stored), key };
   }
 
-  async list(userId: string) {
-    return (await this.store.listOf(userId)).map(toKeyView);
-  }
-
-  /** @returns whether the user has such a key */
-  remove(userId: string, id: string): Promise<boolean> {
-    return this.store.removeOwn(userId, id);
-  }
-
   /** The user of a key, with the roles of the key. A text that cannot be a key needs no query. */
   async identify(text: string): Promise<Authentication> {
     const key = isKey(text) ? await this.store.find(hashOf(text)) : undefined;
@@ -84,8 +80,9 @@ export class ApiKeys {
 
   /** A password, an e-mail address and sessions are not those of a key, which goes on when they change or end. */
   async follow(change: AccountChange): Promise<void> {
-    const isOver = change.name === 'user.deleted' || (change.name === 'user.changed' && change.fields.active === false);
-    if (isOver) await this.store.removeAll(change.userId);
+    const { name, userId } = change;
+    const isOver = name === 'user.deleted' || (name === 'user.changed' && change.fields.active === false);
+    if (isOver) await this.store.removeAll(userId);
   }
 
   /** A token that outlives its session must not become a key that does not expire. @throws 401 */
@@ -123,7 +120,8 @@ const readExpiry: Check = (value) => {
 const timeOf = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : new Date(milliseconds).toISOString();
 
-const toKeyView = ({ id, name, prefix, roles, createdAt, lastUsedAt, expiresAt }: ApiKey) => ({
+/** A key as its user sees it later. */
+export const toKeyView = ({ id, name, prefix, roles, createdAt, lastUsedAt, expiresAt }: ApiKey) => ({
   id,
   name,
   prefix,
