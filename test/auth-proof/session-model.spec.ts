@@ -1,9 +1,9 @@
 /**
- * Random sequences of logins, refreshes, logouts and time against a model of sessions. No spent, ended or foreign token is
- * accepted, and no live one is refused. `SESSION_SEQUENCES=10000` for the full run, `SESSION_SEED=7` for another one.
+ * Random sequences of logins, refreshes, logouts, API keys and time against a model. No spent, ended or foreign token or key
+ * is accepted, and no live one is refused. `SESSION_SEQUENCES=10000` for the full run, `SESSION_SEED=7` for another one.
  */
 import * as fc from 'fast-check';
-import { AuthSession, UserAccounts } from 'declarest';
+import { ApiKey, apiKeys, AuthSession, UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
 import { PASSWORD, startAuth, uniqueEmail, type AuthApp } from '../auth/auth-app.js';
 import { request } from '../harness/client.js';
@@ -26,11 +26,22 @@ interface Session {
   expiresAt: number;
 }
 
+/** A key ends with its user, and not with the session that has created it. */
+interface Key {
+  readonly id: string;
+  readonly user: number;
+  readonly text: string;
+  readonly expiresAt: number;
+  isLive: boolean;
+}
+
 type Step =
   | { readonly kind: 'login' | 'logoutAll' | 'setPassword' | 'deactivate' | 'activate'; readonly user: number }
   | { readonly kind: 'refresh' | 'logoutByRefresh'; readonly session: number; readonly back: number }
   | { readonly kind: 'logout' | 'forge'; readonly session: number }
   | { readonly kind: 'end'; readonly session: number; readonly user: number }
+  | { readonly kind: 'createKey'; readonly session: number; readonly lifetime: number | undefined }
+  | { readonly kind: 'deleteKey'; readonly key: number; readonly session: number }
   | { readonly kind: 'wait'; readonly ms: number };
 
 const user = fc.integer({ min: 0, max: 1 });
@@ -49,6 +60,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('logout', 'forge' as const), session }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('end' as const), session, user }) },
   {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('createKey' as const),
+      session,
+      lifetime: fc.constantFrom(undefined, 100_000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('deleteKey' as const), key: fc.nat(3), session }) },
+  {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(50_000, 125_000, LIFETIME_MS / 2) }),
   },
@@ -59,6 +79,7 @@ const payloadOf = (token: string) =>
 
 class Run {
   private readonly sessions: Session[] = [];
+  private readonly keys: Key[] = [];
   private readonly users: { id: number; email: string; isActive: boolean }[] = [];
   private now = 0;
 
@@ -102,6 +123,10 @@ class Run {
         if (isOwn) found.isLive = false;
         return;
       }
+      case 'createKey':
+        return this.createKey(this.at(each.session), each.lifetime);
+      case 'deleteKey':
+        return this.deleteKey(this.keys[each.key % this.keys.length], this.at(each.session));
       case 'wait':
         return this.wait(each.ms);
       case 'logoutAll':
@@ -122,8 +147,13 @@ class Run {
     }
   }
 
-  /** The current token of each session, twice: a live one is accepted, and nothing else is. */
+  /** Each key, and the current token of each session, twice: a live one is accepted, and nothing else is. */
   async finish(): Promise<void> {
+    for (const each of this.keys) {
+      const { status, json } = await this.app.get('/who', { token: each.text });
+      const id = this.isKeyLive(each) ? this.users[each.user]?.id : undefined;
+      expect([each, status, json.user?.id]).toEqual([each, 200, id]);
+    }
     for (const each of this.sessions) {
       await this.refresh(each, 0);
       await this.refresh(each, 0);
@@ -161,6 +191,29 @@ class Run {
     }
   }
 
+  private async createKey(by: Session, lifetime: number | undefined): Promise<void> {
+    const expiresAt = lifetime === undefined ? null : new Date(Date.now() + lifetime).toISOString();
+    const token = by.accessTokens.at(-1) ?? '';
+    const { status, json } = await this.app.post('/api/auth/keys', { name: 'key', expiresAt }, { token });
+    expect([by, status]).toEqual([by, this.isValid(by) ? 201 : 401]);
+    if (status !== 201) return;
+    const { id, key } = json.data as { id: string; key: string };
+    this.keys.push({ id, user: by.user, text: key, expiresAt: this.now + (lifetime ?? Infinity), isLive: true });
+  }
+
+  /** An access token outlives its session. */
+  private async deleteKey(key: Key | undefined, by: Session): Promise<void> {
+    if (!key) return;
+    const token = by.accessTokens.at(-1) ?? '';
+    const { status } = await request(this.app.url, 'DELETE', `/api/auth/keys/${key.id}`, { token });
+    const isOwn = key.user === by.user;
+    // The row of an expired key may still exist.
+    if (!isOwn || this.isKeyLive(key)) expect([key, by, status]).toEqual([key, by, isOwn ? 204 : 404]);
+    if (isOwn) key.isLive = false;
+  }
+
+  private readonly isKeyLive = (key: Key): boolean => key.isLive && key.expiresAt > this.now;
+
   /** A token that was not issued here ends nothing. */
   private async forge(found: Session): Promise<void> {
     const bytes = Buffer.from(found.tokens.at(-1) ?? '', 'base64url');
@@ -173,16 +226,18 @@ class Run {
     this.now += ms;
     const column = (name: string) => `${this.quote}${name}${this.quote}`;
     const moved = ['rotatedAt', 'expiresAt', 'lastUsedAt'].map((name) => `${column(name)} = ${column(name)} - ${ms}`);
-    await this.app.app
-      .get(DataSource, { strict: false })
-      .query(`UPDATE declarest_auth_session SET ${moved.join(', ')}`);
+    const dataSource = this.app.app.get(DataSource, { strict: false });
+    await dataSource.query(`UPDATE declarest_auth_session SET ${moved.join(', ')}`);
+    await dataSource.query(`UPDATE declarest_api_key SET ${moved[1]}`);
   }
 
   private async setActive(index: number, isActive: boolean): Promise<void> {
     const found = this.users[index] as (typeof this.users)[0];
     await this.accounts.setActive(found.id, isActive);
     found.isActive = isActive;
-    if (!isActive) this.endAll(index);
+    if (isActive) return;
+    this.endAll(index);
+    for (const each of this.keys) if (each.user === index) each.isLive = false;
   }
 
   private async expectStatus(path: string, json: object, status: number, token?: string): Promise<void> {
@@ -230,9 +285,13 @@ const tokenOf = ({ tokens }: Session, steps: number): string => tokens[Math.max(
 
 describe.each(DATABASES)('sessions on %s', (database) => {
   it(`${SEQUENCES} random sequences agree with the model`, async () => {
-    const app = await startAuth('fastify', { database, auth: { sessions: true, throttle: false } });
+    const app = await startAuth('fastify', {
+      database,
+      auth: { sessions: true, plugins: [apiKeys()], throttle: false },
+    });
     const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 16 }), async (steps) => {
-      await app.app.get(DataSource, { strict: false }).getRepository(AuthSession).clear();
+      const dataSource = app.app.get(DataSource, { strict: false });
+      for (const table of [AuthSession, ApiKey]) await dataSource.getRepository<object>(table).clear();
       const run = new Run(app);
       await run.begin();
       for (const each of steps) await run.take(each);
