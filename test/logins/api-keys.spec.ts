@@ -31,6 +31,7 @@ import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
+import { User } from '../harness/shop.js';
 import { StatementLog } from '../harness/statement-log.js';
 import { createKey, KEY, keyOf, logIn, type Owner, statusOf } from './keyed-app.js';
 
@@ -495,6 +496,31 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       ),
     );
     expect(statuses).toEqual([200, 200, 403, 200, 403, 403]);
+    await app.close();
+  });
+
+  it('a key writes roles of users only with the role for it, as its user has it now', async () => {
+    const ADMINS = { write: ['ADMIN'] };
+    const users = CrudModule.forFeature({
+      entity: User,
+      endpoint: '/api/members',
+      operations: ['findAll', 'findById', 'patch'],
+      fieldPermissions: { role: ADMINS },
+    });
+    app = await startAuth(platform, {
+      auth: { plugins: [apiKeys()], defaultAccess: 'authenticated' },
+      imports: [users],
+    });
+    const [boss, ann] = [await logIn(app, 'ADMIN'), await logIn(app)];
+    const keys = [await keyOf(app, boss), await keyOf(app, boss, { roles: [] })];
+    const promote = (token: string, role: string) =>
+      request(app.url, 'PATCH', `/api/members/${ann.id}`, { token, json: { role } });
+    expect((await promote(keys[1]!, 'EDITOR')).status).toBe(400);
+    expect((await promote(keys[0]!, 'KEY')).status).toBe(400);
+    expect((await promote(keys[0]!, 'EDITOR')).status).toBe(200);
+    await accounts().setRole(boss.id, 'USER');
+    expect((await promote(keys[0]!, 'ADMIN')).status).toBe(400);
+    expect((await app.row({ id: ann.id })).role).toBe('EDITOR');
     await app.close();
   });
 
