@@ -121,7 +121,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const { token } = (await login(user)).json.data;
     expect(await statuses(`${boss.id} ADMIN`, { authorization: `Bearer ${token}` })).toEqual([200, 403, 403, 403, 200]);
     const seen = await app.get('/rules/user', { headers: { 'x-key': `${user.id} USER` } });
-    expect(seen.json.user).toMatchObject({ id: user.id, roles: ['USER'] });
+    expect(seen.json.user).toEqual({ id: user.id, email: user.email, roles: ['USER'] });
   });
 
   it('`complete` logs in an active user, with what all plugins issue', async () => {

@@ -48,7 +48,7 @@ export class BearerAuthenticator implements Authenticator {
     return found.length > 0 ? this.combine(bearer, found) : undefined;
   }
 
-  /** A request with a bearer token has the user of the token, or none. The user of a key is that which the plugin found. */
+  /** A request with a bearer token has the user of the token, or none. A plugin knows the users of its keys. */
   private async combine(bearer: Authentication, found: readonly Promise<Authentication>[]): Promise<Authentication> {
     const all = await Promise.all(found);
     const failed = all.find(({ failure }) => failure);
