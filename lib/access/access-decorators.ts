@@ -1,7 +1,7 @@
 /** Rules on controllers and handlers. They apply after every URL rule: those of the class first, then of the method. */
 import { Inject, Injectable, Logger, Optional, UseGuards, type CanActivate } from '@nestjs/common';
 import { CREDENTIAL_ROLES } from '../http/principal.js';
-import { areNames, describe, InvalidOptionError } from '../options/invalid-option.js';
+import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute, type RouteAccess } from '../routes/declared-route.js';
 import type { Effect, Rule } from './access.js';
 import { Authenticator } from './principal.js';
@@ -36,12 +36,13 @@ export const Public = (): Decorator => decorate('Public', { kind: 'public' });
 
 /**
  * Requires a valid token.
- * @param by with the plugin `apiKeys()`, which tokens: keys, or those of a login @throws InvalidOptionError for others
+ * @param only with the plugin `apiKeys()`, which tokens: keys, or those of a login @throws InvalidOptionError for others
  * @example @Authenticated({ by: ['key'] }) @Post('import') import() {}
  */
-export function Authenticated({ by }: { readonly by?: readonly (keyof typeof CREDENTIAL_ROLES)[] } = {}): Decorator {
-  if (!by) return decorate('Authenticated', { kind: 'authenticated' });
-  const roles = by.map((each) => CREDENTIAL_ROLES[each]);
+export function Authenticated(only: { readonly by?: readonly (keyof typeof CREDENTIAL_ROLES)[] } = {}): Decorator {
+  expectKnownNames('The argument of @Authenticated', only, ['by']);
+  if (only.by === undefined) return decorate('Authenticated', { kind: 'authenticated' });
+  const roles = [only.by].flat().map((each) => CREDENTIAL_ROLES[each]);
   return rolesDecorator('Authenticated', roles, '"key" or "login"', '{ by: ["key"] }');
 }
 

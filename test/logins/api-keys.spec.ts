@@ -30,7 +30,7 @@ import { isKey, newKey } from '../../lib/logins/api-keys/key-form.js';
 import { type AuthApp, type AuthAppOptions, bootAuth, expectFailure, PASSWORD, startAuth } from '../auth/auth-app.js';
 import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { User } from '../harness/shop.js';
 import { StatementLog } from '../harness/statement-log.js';
@@ -603,9 +603,18 @@ describe('startup', () => {
     expect((error as Error).message).toContain('table declarest_api_key of ApiKey');
   });
 
-  it.each([[[]], [['token']], [['key', 'cookie']], [['constructor']]])('refuses @Authenticated({ by: %j })', (by) => {
-    expect(() => Authenticated({ by } as never)).toThrow(
-      /^The arguments of @Authenticated must be "key" or "login", got .+\. Write for example @Authenticated\({ by: \["key"\] }\)\.$/,
+  it.each([[[]], ['token'], [null], [['token']], [['key', 'cookie']], [['constructor']]])(
+    'refuses @Authenticated({ by: %j })',
+    (by) => {
+      expect(() => Authenticated({ by } as never)).toThrow(
+        /^The arguments of @Authenticated must be "key" or "login", got .+\. Write for example @Authenticated\({ by: \["key"\] }\)\.$/,
+      );
+    },
+  );
+
+  it('refuses another member of @Authenticated, which would require nothing', () => {
+    expect(() => Authenticated({ buy: ['key'] } as never)).toThrow(
+      /^The argument of @Authenticated must be an object with/,
     );
   });
 
@@ -620,6 +629,12 @@ describe('startup', () => {
       Promise.all(['/code/rule/key', '/code/rule/login', '/api/auth/me'].map((path) => statusOf(app, token, path)));
     expect(await statuses(key)).toEqual([200, 200, 200]);
     expect(await statuses(login)).toEqual([403, 200, 200]);
+    expect(linesOf(app.logs, 'warn').filter((line) => line.includes('a key or a login'))).toEqual(
+      ['import', 'payout', 'both'].map(
+        (name) =>
+          `warn [SecurityRules] @Authenticated on CodeController.${name} asks for a key or a login: nobody has access. Add apiKeys() to the option \`plugins\`.`,
+      ),
+    );
     await app.close();
   });
 });

@@ -24,9 +24,13 @@ export const mayUse = (rows: readonly AccessRow[], caller: Principal | undefined
 function isOpenTo({ access, requirements }: AccessRow, caller: Principal | undefined): boolean {
   if (access === 'public' || access === 'nobody' || !caller) return access === 'public';
   return requirements.every((anyOf) =>
-    anyOf.some((name) => name.startsWith('policy ') || caller.roles.includes(unquoted(name))),
+    anyOf.some((name) => name.startsWith('policy ') || hasRole(caller, unquoted(name))),
   );
 }
+
+/** With the plugin `apiKeys()`, requests without the role `KEY` have `LOGIN`. */
+const hasRole = ({ roles }: Principal, name: string): boolean =>
+  roles.includes(name) || (name === 'LOGIN' && !roles.includes('KEY'));
 
 /** A name that is no plain word is quoted. */
 const unquoted = (name: string): string => (name.startsWith('"') ? (JSON.parse(name) as string) : name);
