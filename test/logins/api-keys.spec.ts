@@ -456,6 +456,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     logger.take();
     const wrong = key.slice(0, -1) + (key.endsWith('x') ? 'y' : 'x');
     expect([await statusOf(app, wrong, '/code/any'), logger.take()]).toEqual([401, []]);
+    for (const id of ['7', '%00', key]) {
+      const { status } = await request(app.url, 'DELETE', `/api/auth/keys/${id}`, { token: ann.token });
+      expect([id, status, logger.take()]).toEqual([id, 404, []]);
+    }
     expect(await statusOf(app, key, '/code/any')).toBe(200);
     await vi.waitFor(async () => expect((await list(ann))[0].lastUsedAt).not.toBeNull());
     const ofUse = logger.take();

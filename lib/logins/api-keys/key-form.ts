@@ -1,6 +1,7 @@
 /** The form of keys: a prefix that secret scanners know, 256 random bits, and a checksum that needs no query. */
 import { randomInt } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+// Node 22.0 and 22.1 have no `crc32`, and load this file too.
+import * as zlib from 'node:zlib';
 
 export const KEY_PREFIX = 'dk_';
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -23,7 +24,7 @@ export function isKey(text: string): boolean {
 
 /** CRC-32 in base 62, as at the end of tokens of GitHub. */
 function checksumOf(random: string): string {
-  let rest = crc32(random);
+  let rest = zlib.crc32(random);
   const digits = Array.from({ length: CHECKSUM_DIGITS }, () => {
     const digit = DIGITS[rest % DIGITS.length];
     rest = Math.floor(rest / DIGITS.length);
