@@ -12,7 +12,10 @@ import { DATABASES } from '../harness/databases.js';
 const SEQUENCES = Number(process.env['SESSION_SEQUENCES'] ?? 500);
 const SEED = Number(process.env['SESSION_SEED'] ?? 1);
 const GRACE_MS = 120_000;
-const LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_MS = 30 * DAY_MS;
+const ABSOLUTE_DAYS = 50;
+const MAX_SESSIONS = 3;
 
 /** A session as the model knows it. Times are those of the model, which only `wait` moves. */
 interface Session {
@@ -24,6 +27,7 @@ interface Session {
   isLive: boolean;
   rotatedAt: number;
   expiresAt: number;
+  readonly endsAt: number;
 }
 
 type Step =
@@ -172,7 +176,9 @@ class Run {
   private async wait(ms: number): Promise<void> {
     this.now += ms;
     const column = (name: string) => `${this.quote}${name}${this.quote}`;
-    const moved = ['rotatedAt', 'expiresAt', 'lastUsedAt'].map((name) => `${column(name)} = ${column(name)} - ${ms}`);
+    const moved = ['rotatedAt', 'expiresAt', 'lastUsedAt', 'createdAt'].map(
+      (name) => `${column(name)} = ${column(name)} - ${ms}`,
+    );
     await this.app.app
       .get(DataSource, { strict: false })
       .query(`UPDATE declarest_auth_session SET ${moved.join(', ')}`);
@@ -199,7 +205,10 @@ class Run {
       isLive: true,
       rotatedAt: -Infinity,
       expiresAt: this.now + LIFETIME_MS,
+      endsAt: this.now + ABSOLUTE_DAYS * DAY_MS,
     });
+    const live = this.sessions.filter((each) => each.user === index && this.isValid(each));
+    for (const each of live.slice(0, -MAX_SESSIONS)) each.isLive = false;
   }
 
   private endAll(index: number): void {
@@ -210,7 +219,8 @@ class Run {
     return this.sessions[index % this.sessions.length] as Session;
   }
 
-  private readonly isValid = (each: Session): boolean => each.isLive && each.expiresAt > this.now;
+  private readonly isValid = (each: Session): boolean =>
+    each.isLive && Math.min(each.expiresAt, each.endsAt) > this.now;
 
   private get accounts(): UserAccounts {
     return this.app.app.get(UserAccounts, { strict: false });
@@ -230,7 +240,8 @@ const tokenOf = ({ tokens }: Session, steps: number): string => tokens[Math.max(
 
 describe.each(DATABASES)('sessions on %s', (database) => {
   it(`${SEQUENCES} random sequences agree with the model`, async () => {
-    const app = await startAuth('fastify', { database, auth: { sessions: true, throttle: false } });
+    const sessions = { maxSessions: MAX_SESSIONS, absoluteDays: ABSOLUTE_DAYS };
+    const app = await startAuth('fastify', { database, auth: { sessions, throttle: false } });
     const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 16 }), async (steps) => {
       await app.app.get(DataSource, { strict: false }).getRepository(AuthSession).clear();
       const run = new Run(app);

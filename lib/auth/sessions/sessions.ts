@@ -33,9 +33,12 @@ export class Sessions {
     const userId = String(id);
     const client = { userAgent: userAgent ?? null, address: address ?? null };
     const session = { id: sessionId, userId, currentHash: hash, ...client };
-    await this.store.insert(session, this.settings.refreshTokenMs);
+    await this.store.insert(session);
     this.events.emit('session.started', { userId, sessionId });
-    const members = { refreshToken, expiresIn: this.settings.accessTokenSeconds };
+    const { maxSessions, accessTokenSeconds: expiresIn } = this.settings;
+    const oldest = maxSessions === undefined ? [] : await this.store.listBeyond(userId, maxSessions);
+    for (const each of oldest) await this.endOwn(userId, each.id);
+    const members = { refreshToken, expiresIn };
     return { members, session: sessionId, revoke: () => this.endOwn(userId, sessionId) };
   }
 
@@ -74,7 +77,7 @@ export class Sessions {
   /** @returns the token that replaces it, also for the token that was spent last, while the grace lasts */
   private async spend({ sessionId: id, hash, successors }: SentToken): Promise<RefreshToken | undefined> {
     const next = successors[0] as RefreshToken;
-    if (await this.store.rotate(id, hash, next.hash, this.settings.refreshTokenMs)) return next;
+    if (await this.store.rotate(id, hash, next.hash)) return next;
     const current = await this.store.successorOf(id, hash, GRACE_MS);
     // It says which secret made the token.
     return successors.find((each) => each.hash === current);
