@@ -152,7 +152,9 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
     }
     observersOf(this.application);
-    for (const { role } of this.options.plugins) if (role !== undefined) this.application.optionRoles.add(role);
+    const { plugins, authBasePath } = this.options;
+    for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);
+    if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
   }
 
   async onApplicationBootstrap(): Promise<void> {

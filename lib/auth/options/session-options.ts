@@ -1,7 +1,4 @@
 /** The options of the plugin `sessions`. */
-import { integer, isOneOf, isUndefinedOr, positive, readNestedOptions, row } from '../../options/option-table.js';
-import type { OptionRow } from '../../options/option-table.js';
-
 export interface SessionOptions {
   /** Lifetime of an access token, in minutes; fractions are allowed. @default 15 */
   accessTokenMinutes?: number;
@@ -18,40 +15,13 @@ export interface SessionOptions {
    * @default 'expiry'
    */
   revocation?: 'expiry' | 'immediate';
+  /**
+   * Whether the refresh token is in a cookie that scripts cannot read, and not in the JSON of answers. Browsers keep the
+   * cookie with HTTPS, and on `localhost`. `refresh` and `logout` then answer pages of the same origin, and requests with
+   * the header `X-Requested-With`; others are 403.
+   * @default false
+   */
+  cookie?: boolean;
+  /** Whether a logout removes the cookies, the storage and the cache of the origin (`Clear-Site-Data`). @default false */
+  clearSiteData?: boolean;
 }
-
-/** A hundred years: later times are beyond what a JavaScript date can hold. */
-const MAX_DAYS = 36_500;
-const MINUTES_OF_DAY = 1_440;
-const days = positive(30, 'days', MAX_DAYS);
-const unlimited = (limit: OptionRow<number>): OptionRow<number | undefined> => ({
-  ...limit,
-  fallback: undefined,
-  accepts: isUndefinedOr(limit.accepts),
-});
-const OPTIONS = {
-  accessTokenMinutes: positive(15, 'minutes', MAX_DAYS * MINUTES_OF_DAY),
-  refreshTokenDays: days,
-  maxSessions: unlimited(integer(5)),
-  absoluteDays: unlimited(days),
-  revocation: row('expiry', '"expiry" or "immediate"', isOneOf('expiry', 'immediate'), 'set one of them'),
-};
-
-export type SessionSettings = ReturnType<typeof resolveSessions>;
-export const SESSION_SETTINGS = Symbol('declarest.sessionSettings');
-
-/** @throws InvalidOptionError */
-export function resolveSessions(options: unknown) {
-  const read = readNestedOptions('sessions', OPTIONS, options);
-  const { accessTokenMinutes, refreshTokenDays, maxSessions, absoluteDays, revocation } = read;
-  return Object.freeze({
-    // A token counts whole seconds (RFC 7519 §2, NumericDate, as most libraries write it).
-    accessTokenSeconds: Math.max(1, Math.round(accessTokenMinutes * 60)),
-    refreshTokenMs: millisecondsOf(refreshTokenDays),
-    maxSessions,
-    absoluteMs: absoluteDays === undefined ? undefined : millisecondsOf(absoluteDays),
-    isImmediate: revocation === 'immediate',
-  });
-}
-
-const millisecondsOf = (days: number): number => Math.max(1, Math.round(days * MINUTES_OF_DAY * 60_000));

@@ -199,6 +199,8 @@ export interface AuthPlugin {
     /** The option that sets it, for messages. */
     readonly option: string;
   };
+  /** Whether its endpoints read cookies: `cors()` with an origin then allows credentials for account endpoints. */
+  readonly usesCookies?: boolean;
   /** @internal Keys that sign access tokens in place of `jwtSecret`. */
   readonly tokenKeys?: readonly TokenKey[];
 

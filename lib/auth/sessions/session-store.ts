@@ -4,7 +4,7 @@
  */
 import { Inject, Injectable } from '@nestjs/common';
 import { Not, Raw, type FindOperator, type FindOptionsWhere } from 'typeorm';
-import { SESSION_SETTINGS, type SessionSettings } from '../options/session-options.js';
+import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 import { AccountTables } from '../users/account-tables.js';
 import { AuthSession } from './auth-session.js';
 

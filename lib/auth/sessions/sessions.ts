@@ -1,7 +1,7 @@
 /** The life of sessions: started by a login, continued by refresh tokens, ended by a logout or by a token that is used again. */
 import { Inject, Injectable } from '@nestjs/common';
-import { SESSION_SETTINGS, type SessionSettings } from '../options/session-options.js';
-import type { AccountChange, IssuedParts } from '../plugins/plugin.js';
+import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
+import type { AccountChange } from '../plugins/plugin.js';
 import type { Attempt } from '../throttle/attempt.js';
 import type { ClientInfo } from '../throttle/client-info.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
@@ -28,7 +28,7 @@ export class Sessions {
     @Inject(SESSION_SETTINGS) private readonly settings: SessionSettings,
   ) {}
 
-  async start({ id }: AuthUser, { address, userAgent }: ClientInfo): Promise<IssuedParts> {
+  async start({ id }: AuthUser, { address, userAgent }: ClientInfo) {
     const { text: refreshToken, sessionId, hash } = this.refreshTokens.create();
     const userId = String(id);
     const client = { userAgent: userAgent ?? null, address: address ?? null };
@@ -38,8 +38,11 @@ export class Sessions {
     const { maxSessions, accessTokenSeconds: expiresIn } = this.settings;
     const oldest = maxSessions === undefined ? [] : await this.store.listBeyond(userId, maxSessions);
     for (const each of oldest) await this.endOwn(userId, each.id);
-    const members = { refreshToken, expiresIn };
-    return { members, session: sessionId, revoke: () => this.endOwn(userId, sessionId) };
+    return {
+      tokens: { refreshToken, expiresIn },
+      session: sessionId,
+      revoke: () => this.endOwn(userId, sessionId),
+    };
   }
 
   /** A text that was not issued here ends no session, and counts for the address. */
