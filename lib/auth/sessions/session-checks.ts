@@ -43,7 +43,7 @@ export class SessionChecks {
         .createQueryBuilder(AuthSession, 'session')
         .cache(false)
         .select('session.id', 'id')
-        .where({ id, userId, ...this.store.isLive });
+        .where({ id, userId, ...this.store.live });
       if (repositoryClass) return query.getRawOne();
       return query
         .innerJoin(userClass, 'account', 'account.id = :accountId', { accountId: userId })

@@ -4,9 +4,9 @@
  */
 import { Inject, Injectable } from '@nestjs/common';
 import { Not, Raw, type FindOperator, type FindOptionsWhere } from 'typeorm';
-import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 import { AccountTables } from '../users/account-tables.js';
 import { AuthSession } from './auth-session.js';
+import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 
 /** What a list of sessions shows at most; the ones used last come first. */
 const MAX_LISTED = 100;
@@ -24,8 +24,8 @@ export class SessionStore {
     @Inject(SESSION_SETTINGS) private readonly settings: SessionSettings,
   ) {}
 
-  /** A session that was refreshed in time, and did not begin too long ago. */
-  get isLive(): Where {
+  /** The condition for a session that was refreshed in time, and did not begin too long ago. */
+  get live(): Where {
     const { absoluteMs } = this.settings;
     return { expiresAt: this.after(0), ...(absoluteMs !== undefined && { createdAt: this.after(-absoluteMs) }) };
   }
@@ -47,7 +47,7 @@ export class SessionStore {
     return this.select({ userId }, MAX_LISTED);
   }
 
-  /** The sessions of a user behind so many that began last. Parallel logins each find those of the others, or are found. */
+  /** The sessions of a user behind so many that began last. Of parallel logins, the last one to ask finds all of them. */
   listBeyond(userId: string, newest: number): Promise<AuthSession[]> {
     return this.select({ userId }, MAX_ENDED, { by: 'createdAt', skip: newest });
   }
@@ -56,7 +56,7 @@ export class SessionStore {
   async rotate(id: string, spent: string, next: string): Promise<boolean> {
     const { now } = this.tables;
     const times = { rotatedAt: now, lastUsedAt: now, expiresAt: this.expiry };
-    const where = { id, currentHash: spent, ...this.isLive };
+    const where = { id, currentHash: spent, ...this.live };
     const { affected } = await this.tables.run((manager) => {
       const update = manager.createQueryBuilder().update(AuthSession);
       return update
@@ -73,9 +73,9 @@ export class SessionStore {
     return session?.currentHash;
   }
 
-  /** @returns whether the user has such a session, which is live */
+  /** @returns whether the user has such a session, which goes on */
   async removeOwn(userId: string, id: string): Promise<boolean> {
-    return (await this.removeWhere({ userId, id, ...this.isLive })) > 0;
+    return (await this.removeWhere({ userId, id, ...this.live })) > 0;
   }
 
   /** @param kept the session that stays @returns how many have ended */
@@ -99,7 +99,7 @@ export class SessionStore {
       manager
         .createQueryBuilder(AuthSession, 'session')
         .cache(false)
-        .where({ ...where, ...this.isLive })
+        .where({ ...where, ...this.live })
         .orderBy({ [`session.${by}`]: 'DESC', 'session.id': 'ASC' })
         .offset(skip)
         .limit(most)

@@ -1,6 +1,5 @@
 /** The life of sessions: started by a login, continued by refresh tokens, ended by a logout or by a token that is used again. */
 import { Inject, Injectable } from '@nestjs/common';
-import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 import type { AccountChange } from '../plugins/plugin.js';
 import type { Attempt } from '../throttle/attempt.js';
 import type { ClientInfo } from '../throttle/client-info.js';
@@ -10,6 +9,7 @@ import type { AuthUser } from '../users/auth-user.js';
 import { UserRepository } from '../users/user.repository.js';
 import type { AuthSession } from './auth-session.js';
 import { RefreshTokens, type RefreshToken, type SentToken } from './refresh-tokens.js';
+import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 import { SessionStore } from './session-store.js';
 
 /** So long a spent token may be used again: by another tab, or after an answer that was lost by a restart. */

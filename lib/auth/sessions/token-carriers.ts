@@ -4,9 +4,9 @@ import { authFailure } from '../../documents/failures.js';
 import { TEXT } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import type { HttpRequest } from '../../http/http-request.js';
-import type { SessionSettings } from './session-settings.js';
 import type { Answers } from '../plugins/document-parts.js';
 import type { Endpoint, EndpointCall, IssuedParts } from '../plugins/plugin.js';
+import type { SessionSettings } from './session-settings.js';
 
 /** What a login and a refresh issue. */
 export interface IssuedTokens {
