@@ -4,7 +4,7 @@ export { InvalidOptionError } from './options/invalid-option.js';
 
 // Users and tokens
 export { AuthModule, type AuthAsyncOptions } from './auth/auth.module.js';
-export { LoginMethod, type AuthOptions, type AuthSettings } from './auth/options/auth.options.js';
+export { LoginMethod, type AuthOptions, type AuthSettings, type JwtKey } from './auth/options/auth.options.js';
 export { AuthUser, type NewUser } from './auth/users/auth-user.js';
 export { DuplicateUserError, UserRepository } from './auth/users/user.repository.js';
 export type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './auth/users/user.repository.js';

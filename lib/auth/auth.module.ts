@@ -17,6 +17,7 @@ import { Logins } from './accounts/logins.js';
 import { UserAccounts } from './accounts/user-accounts.js';
 import { UserFieldRules } from './accounts/user-field-rules.js';
 import { administration } from './administration/administration.plugin.js';
+import { jwks } from './jwks/jwks.plugin.js';
 import { changeMails } from './links/change-mails.js';
 import { mailedLinks } from './links/mailed-links.plugin.js';
 import type { AuthOptions, AuthSettings, AuthStaticOptions } from './options/auth.options.js';
@@ -153,7 +154,9 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
     }
     observersOf(this.application);
-    for (const { role } of this.options.plugins) if (role !== undefined) this.application.optionRoles.add(role);
+    const { plugins, authBasePath } = this.options;
+    for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);
+    if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -195,6 +198,7 @@ function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
     ...(options.sessions === false ? [] : [sessions(options.sessions === true ? {} : options.sessions)]),
     ...(reset || required ? [mailedLinks({ reset, required })] : []),
     ...(options.administration ? [administration()] : []),
+    ...(options.jwtKeys === undefined ? [] : [jwks(options.jwtKeys)]),
     ...(throttle?.storage === 'database' ? [{ name: 'throttle', tables: [ThrottleCount] }] : []),
     ...options.plugins,
     changeMails,

@@ -20,7 +20,8 @@ const logger = new Logger('cors');
  * @example consumer.apply(cors('https://shop.example')).forRoutes(...routesOf(ProductsController), '/api/auth/*path');
  */
 export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddleware> {
-  const headers = corsHeaders(allowedOrigin.length === 0 ? '*' : checkOrigin(allowedOrigin[0]));
+  const isWildcard = allowedOrigin.length === 0;
+  const headers = corsHeaders(isWildcard ? '*' : checkOrigin(allowedOrigin[0]));
 
   @Injectable()
   class CorsMiddleware implements NestMiddleware, OnApplicationBootstrap {
@@ -39,6 +40,9 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       if (isPreflight && !this.application.routeTable.hasRoute(pathOf(request))) return next();
       this.application.once(createWarnings).checkResponse(response);
       for (const [name, value] of headers) response.setHeader(name, value);
+      const { cookiePath } = this.application;
+      if (cookiePath !== undefined && !isWildcard && pathOf(request).includes(cookiePath))
+        response.setHeader('access-control-allow-credentials', 'true');
       if (!isPreflight) return next();
       response.statusCode = 204;
       response.end();
@@ -46,6 +50,7 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
 
     onApplicationBootstrap(): void {
       this.application.once(createWarnings);
+      if (isWildcard) this.application.once(warnOfCookies);
     }
   }
   return CorsMiddleware;
@@ -86,6 +91,13 @@ class CorsWarnings {
       'app.enableCors() and cors() are both used, and app.enableCors() answers every OPTIONS request. Remove one of the two.',
     );
   }
+}
+
+function warnOfCookies({ cookiePath }: Application): void {
+  if (cookiePath !== undefined)
+    logger.warn(
+      `cors() allows every origin, and browsers send cookies to ${cookiePath}* from none of them. Pass the origin of the pages that log in, such as cors("https://shop.example").`,
+    );
 }
 
 const createWarnings = (application: Application): CorsWarnings => new CorsWarnings(application);

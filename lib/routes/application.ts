@@ -22,6 +22,8 @@ export class Application {
   readonly probes = probesOfTests;
   /** Whether AuthModule applies access rules. */
   isGuarded = false;
+  /** The base of the endpoints that read cookies, where there are any. */
+  cookiePath?: string;
   /** The option `strict` of AuthModule: some warnings are refusals. */
   isStrict = false;
   /** The roles that options name, apart from rules: their spelling is compared with that of rules. */

@@ -6,13 +6,17 @@ import * as fc from 'fast-check';
 import { ApiKey, apiKeys, AuthSession, UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
 import { PASSWORD, startAuth, uniqueEmail, type AuthApp } from '../auth/auth-app.js';
-import { request } from '../harness/client.js';
+import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 
 const SEQUENCES = Number(process.env['SESSION_SEQUENCES'] ?? 500);
 const SEED = Number(process.env['SESSION_SEED'] ?? 1);
 const GRACE_MS = 120_000;
-const LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_MS = 30 * DAY_MS;
+const ABSOLUTE_DAYS = 50;
+const MAX_SESSIONS = 3;
+const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
 
 /** A session as the model knows it. Times are those of the model, which only `wait` moves. */
 interface Session {
@@ -24,6 +28,7 @@ interface Session {
   isLive: boolean;
   rotatedAt: number;
   expiresAt: number;
+  readonly endsAt: number;
 }
 
 /** A key ends with its user, and not with the session that has created it. */
@@ -83,14 +88,17 @@ class Run {
   private readonly users: { id: number; email: string; isActive: boolean }[] = [];
   private now = 0;
 
-  constructor(private readonly app: AuthApp) {}
+  constructor(
+    private readonly app: AuthApp,
+    private readonly cookie: boolean,
+  ) {}
 
   async begin(): Promise<void> {
     for (let index = 0; index < 2; index += 1) {
       const email = uniqueEmail();
-      const data = (await this.app.register({ email })) as unknown as Tokens & { user: { id: number } };
-      this.users.push({ id: data.user.id, email, isActive: true });
-      this.started(index, data);
+      const answer = await this.app.post('/api/auth/register', { email, password: PASSWORD });
+      this.users.push({ id: (answer.json.data as { user: { id: number } }).user.id, email, isActive: true });
+      this.started(index, this.tokensOf(answer));
     }
   }
 
@@ -104,13 +112,13 @@ class Run {
         return this.forge(this.at(each.session));
       case 'logoutByRefresh': {
         const found = this.at(each.session);
-        await this.expectStatus('logout', { refreshToken: tokenOf(found, each.back) }, 204);
+        await this.expectStatus('logout', this.carry(tokenOf(found, each.back)), 204);
         found.isLive = false;
         return;
       }
       case 'logout': {
         const found = this.at(each.session);
-        await this.expectStatus('logout', {}, 204, found.accessTokens.at(-1));
+        await this.expectStatus('logout', { headers: SAME_ORIGIN, token: found.accessTokens.at(-1) ?? '' }, 204);
         found.isLive = false;
         return;
       }
@@ -132,9 +140,8 @@ class Run {
       case 'logoutAll':
         await this.expectStatus(
           'logout-all',
-          {},
+          { token: this.sessions.find((own) => own.user === each.user)?.accessTokens[0] ?? '' },
           204,
-          this.sessions.find((own) => own.user === each.user)?.accessTokens[0],
         );
         return this.endAll(each.user);
       case 'setPassword':
@@ -162,14 +169,15 @@ class Run {
 
   private async login(index: number): Promise<void> {
     const { email, isActive } = this.users[index] as (typeof this.users)[0];
-    const { status, json } = await this.app.post('/api/auth/login', { email, password: PASSWORD });
-    expect(status).toBe(isActive ? 200 : 401);
-    if (isActive) this.started(index, json.data as Tokens);
+    const answer = await this.app.post('/api/auth/login', { email, password: PASSWORD });
+    expect(answer.status).toBe(isActive ? 200 : 401);
+    if (isActive) this.started(index, this.tokensOf(answer));
   }
 
   private async refresh(found: Session, steps: number): Promise<void> {
     const token = tokenOf(found, steps);
-    const { status, json } = await this.app.post('/api/auth/refresh', { refreshToken: token });
+    const answer = await request(this.app.url, 'POST', '/api/auth/refresh', this.carry(token));
+    const { status } = answer;
     const position = found.tokens.indexOf(token);
     const isCurrent = position === found.tokens.length - 1;
     const mayRepeat = position === found.tokens.length - 2 && this.now - found.rotatedAt < GRACE_MS;
@@ -180,7 +188,7 @@ class Run {
       found.isLive = false;
       return;
     }
-    const data = json.data as Tokens;
+    const data = this.tokensOf(answer);
     found.accessTokens.push(data.token);
     if (isCurrent) {
       expect(found.tokens).not.toContain(data.refreshToken);
@@ -218,14 +226,16 @@ class Run {
   private async forge(found: Session): Promise<void> {
     const bytes = Buffer.from(found.tokens.at(-1) ?? '', 'base64url');
     bytes.writeUInt8((bytes[30] ?? 0) ^ 4, 30);
-    await this.expectStatus('refresh', { refreshToken: bytes.toString('base64url') }, 401);
+    await this.expectStatus('refresh', this.carry(bytes.toString('base64url')), 401);
   }
 
   /** Rows are moved back in time. */
   private async wait(ms: number): Promise<void> {
     this.now += ms;
     const column = (name: string) => `${this.quote}${name}${this.quote}`;
-    const moved = ['rotatedAt', 'expiresAt', 'lastUsedAt'].map((name) => `${column(name)} = ${column(name)} - ${ms}`);
+    const moved = ['rotatedAt', 'expiresAt', 'lastUsedAt', 'createdAt'].map(
+      (name) => `${column(name)} = ${column(name)} - ${ms}`,
+    );
     const dataSource = this.app.app.get(DataSource, { strict: false });
     await dataSource.query(`UPDATE declarest_auth_session SET ${moved.join(', ')}`);
     await dataSource.query(`UPDATE declarest_api_key SET ${moved[1]}`);
@@ -240,9 +250,22 @@ class Run {
     for (const each of this.keys) if (each.user === index) each.isLive = false;
   }
 
-  private async expectStatus(path: string, json: object, status: number, token?: string): Promise<void> {
-    const answer = await this.app.post(`/api/auth/${path}`, json, token === undefined ? {} : { token });
+  private async expectStatus(path: string, options: RequestOptions, status: number): Promise<void> {
+    const answer = await request(this.app.url, 'POST', `/api/auth/${path}`, options);
     expect([path, answer.status]).toEqual([path, status]);
+  }
+
+  private carry(refreshToken: string): RequestOptions {
+    return this.cookie
+      ? { headers: { ...SAME_ORIGIN, cookie: `__Host-declarest-refresh=${refreshToken}` } }
+      : { json: { refreshToken } };
+  }
+
+  private tokensOf({ json, headers }: Answer): Tokens {
+    const { token, refreshToken } = json.data as Partial<Tokens>;
+    const set = /^__Host-declarest-refresh=([\w-]+);/.exec(headers['set-cookie'] ?? '')?.[1];
+    expect([refreshToken === undefined, set === undefined]).toEqual([this.cookie, !this.cookie]);
+    return { token: token ?? '', refreshToken: refreshToken ?? set ?? '' };
   }
 
   private started(index: number, { token, refreshToken }: Tokens): void {
@@ -254,7 +277,10 @@ class Run {
       isLive: true,
       rotatedAt: -Infinity,
       expiresAt: this.now + LIFETIME_MS,
+      endsAt: this.now + ABSOLUTE_DAYS * DAY_MS,
     });
+    const live = this.sessions.filter((each) => each.user === index && this.isValid(each));
+    for (const each of live.slice(0, -MAX_SESSIONS)) each.isLive = false;
   }
 
   private endAll(index: number): void {
@@ -265,7 +291,8 @@ class Run {
     return this.sessions[index % this.sessions.length] as Session;
   }
 
-  private readonly isValid = (each: Session): boolean => each.isLive && each.expiresAt > this.now;
+  private readonly isValid = (each: Session): boolean =>
+    each.isLive && Math.min(each.expiresAt, each.endsAt) > this.now;
 
   private get accounts(): UserAccounts {
     return this.app.app.get(UserAccounts, { strict: false });
@@ -283,21 +310,24 @@ interface Tokens {
 
 const tokenOf = ({ tokens }: Session, steps: number): string => tokens[Math.max(0, tokens.length - 1 - steps)] ?? '';
 
-describe.each(DATABASES)('sessions on %s', (database) => {
-  it(`${SEQUENCES} random sequences agree with the model`, async () => {
-    const app = await startAuth('fastify', {
-      database,
-      auth: { sessions: true, plugins: [apiKeys()], throttle: false },
-    });
-    const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 16 }), async (steps) => {
-      const dataSource = app.app.get(DataSource, { strict: false });
-      for (const table of [AuthSession, ApiKey]) await dataSource.getRepository<object>(table).clear();
-      const run = new Run(app);
-      await run.begin();
-      for (const each of steps) await run.take(each);
-      await run.finish();
-    });
-    await fc.assert(property, { numRuns: database === 'sqlite' ? SEQUENCES : Math.ceil(SEQUENCES / 10), seed: SEED });
-    await app.close();
-  }, 3_600_000);
+describe.each([false, true])('with `cookie: %s`', (cookie) => {
+  it.each(DATABASES)(
+    `${SEQUENCES} random sequences agree with the model, on %s`,
+    async (database) => {
+      const sessions = { maxSessions: MAX_SESSIONS, absoluteDays: ABSOLUTE_DAYS, cookie };
+      const app = await startAuth('fastify', { database, auth: { sessions, plugins: [apiKeys()], throttle: false } });
+      const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 16 }), async (steps) => {
+        const dataSource = app.app.get(DataSource, { strict: false });
+        for (const table of [AuthSession, ApiKey]) await dataSource.getRepository<object>(table).clear();
+        const run = new Run(app, cookie);
+        await run.begin();
+        for (const each of steps) await run.take(each);
+        await run.finish();
+      });
+      const isFull = database === 'sqlite' && !cookie;
+      await fc.assert(property, { numRuns: isFull ? SEQUENCES : Math.ceil(SEQUENCES / 10), seed: SEED });
+      await app.close();
+    },
+    3_600_000,
+  );
 });

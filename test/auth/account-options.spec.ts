@@ -37,6 +37,16 @@ describe('options of accounts', () => {
       { sessions: { revocation: true } },
       'sessions.revocation` must be "expiry" or "immediate", got true',
     ],
+    [
+      'a maximum of no session',
+      { sessions: { maxSessions: 0 } },
+      'sessions.maxSessions` must be an integer of at least 1, got 0. Set for example 5.',
+    ],
+    [
+      'absolute days of zero',
+      { sessions: { absoluteDays: 0 } },
+      'sessions.absoluteDays` must be a positive number of days, at most 36500, got 0',
+    ],
     ['passwordReset as a text', { passwordReset: 'yes' }, 'passwordReset` must be true or false'],
     ['requireVerified as a number', { requireVerified: 1 }, 'requireVerified` must be true or false'],
     ['administration as a role', { administration: 'ADMIN' }, 'administration` must be true or false'],

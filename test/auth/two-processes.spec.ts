@@ -1,4 +1,4 @@
-/** `revocation: 'immediate'` in two processes that share one database: what ends on one, ends on the other at once. */
+/** Sessions in two processes that share one database: what ends on one, ends on the other at once. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import { Entity } from 'typeorm';
         ? { type: 'better-sqlite3', database: process.env['FILE'], autoLoadEntities: true, synchronize: process.env['SYNCHRONIZE'] === 'on' }
         : { ...JSON.parse(process.env['DATABASE'] ?? ''), synchronize: process.env['SYNCHRONIZE'] === 'on' },
     ),
-    AuthModule.forRoot({ userClass: User, jwtSecret: 'x'.repeat(40), bcryptRounds: 4, sessions: { revocation: 'immediate' } }),
+    AuthModule.forRoot({ userClass: User, jwtSecret: 'x'.repeat(40), bcryptRounds: 4, sessions: { revocation: 'immediate', maxSessions: 3 } }),
   ],
 })
 class AppModule {}
@@ -94,5 +94,19 @@ describe.each(DATABASES)('on %s', (name) => {
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
       expect(new Set(answers.map((answer) => answer.json.data.refreshToken)).size).toBe(1);
     }
+  });
+
+  it('of 20 logins at once on both processes, maxSessions are left', async () => {
+    const json = { email: uniqueEmail(), password: PASSWORD };
+    await request(urls[0], 'POST', '/api/auth/register', { json });
+    const logins = Array.from({ length: 20 }, (_, index) =>
+      request(urls[index % 2] as string, 'POST', '/api/auth/login', { json }),
+    );
+    const tokens = (await Promise.all(logins)).map((answer) => answer.json.data.token as string);
+    const found = await Promise.all(tokens.map(me));
+    expect(found.map(String).toSorted()).toEqual([
+      ...Array<string>(3).fill('200,200'),
+      ...Array<string>(17).fill('401,401'),
+    ]);
   });
 });

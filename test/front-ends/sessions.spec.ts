@@ -5,6 +5,7 @@ import { createClient, Failure as ClientFailure } from 'declarest-client';
 import * as reactAdmin from 'ra-data-declarest';
 import * as refine from 'refine-declarest';
 import { type Library, PASSWORD, recordedOptions, type RecordedOptions, startLibrary } from './admin-service.js';
+import { withLocks } from './locks.js';
 
 interface Failure extends Error {
   readonly status: number;
@@ -34,18 +35,6 @@ const isFulfilled = (promise: Promise<unknown>): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-/** Node has `navigator.locks` since version 24. */
-async function withLocks(locks: object | undefined, task: () => Promise<unknown>): Promise<void> {
-  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
-  Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
-  try {
-    await task();
-  } finally {
-    if (before) Object.defineProperty(globalThis, 'navigator', before);
-    else Reflect.deleteProperty(globalThis, 'navigator');
-  }
-}
 
 const openClient: OpenTab = (api, options) => {
   const client = createClient(api, options);

@@ -88,13 +88,14 @@ export class Logins {
   }
 
   private async logIn(found: AuthUser, context: LoginContext, recheck: Recheck): Promise<LoginAnswer> {
-    const { members, session, revoke } = await this.plugins.issue(found, context);
+    const { send, session, revoke } = await this.plugins.issue(found, context);
     try {
       // A reset, a new role or a deactivation may have come between, and ended the sessions that it found.
       const present = await recheck();
       if (!present) throw this.failed(found[this.options.loginField] ?? String(found.id), context);
       const user = withoutHash(present);
       const token = this.accessTokens.signFor(user, await this.accessTokens.ownClaimsOf(user), session);
+      const members = send();
       this.events.emit('login.succeeded', { userId: String(user.id), address: context.address });
       const { id, email, username, role } = profileOf(user, this.options);
       return {
@@ -124,9 +125,9 @@ export class Logins {
     this.events.emit('user.registered', { userId });
     const profile = profileOf(user, this.options);
     if (challenge) return { success: true, message: challenge.message, data: { user: profile, ...challenge.data } };
-    const { members, session } = await this.plugins.issue(user, context);
+    const { send, session } = await this.plugins.issue(user, context);
     const token = this.accessTokens.signFor(user, own, session);
-    return { success: true, message: 'Registration successful', data: { user: profile, token, ...members } };
+    return { success: true, message: 'Registration successful', data: { user: profile, token, ...send() } };
   }
 
   /**

@@ -17,6 +17,15 @@ export enum LoginMethod {
   USERNAME = 'USERNAME',
 }
 
+export interface JwtKey {
+  /** Names the key in tokens and in the key set. No other key has it. */
+  readonly kid: string;
+  /** `EdDSA` with Ed25519, `ES256` with P-256, `RS256` with RSA of at least 2048 bits. */
+  readonly alg: 'EdDSA' | 'ES256' | 'RS256';
+  /** In PEM, without a passphrase. */
+  readonly privateKey: string;
+}
+
 /** Options that `forRootAsync` takes next to the factory, because they determine routes and providers. */
 export interface AuthStaticOptions<U extends AuthUser = AuthUser> {
   /** The user class of the application, which extends `AuthUser`. */
@@ -64,6 +73,14 @@ export interface AuthStaticOptions<U extends AuthUser = AuthUser> {
    * @example plugins: [sessions({ accessTokenMinutes: 5 }), magicLinks]
    */
   plugins?: readonly AuthPlugin[];
+  /**
+   * Private keys that sign tokens in place of `jwtSecret`: other services verify tokens by the public keys, which GET
+   * `/.well-known/jwks.json` answers to everybody. The first one signs, and each one verifies. With a `jwtSecret`, tokens that
+   * it has signed are valid too.
+   * @default none: `jwtSecret` signs with HS256
+   * @example jwtKeys: [{ kid: '2026-01', alg: 'EdDSA', privateKey: process.env['JWT_KEY'] ?? '' }]
+   */
+  jwtKeys?: readonly JwtKey[];
   /** Limits guessing of passwords and tokens. `false` counts nothing. @default generous limits in memory */
   throttle?: false | ThrottleOptions;
 }
@@ -79,7 +96,7 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
    * With several keys, the first one signs and each one verifies. To replace a key, put the new one in front, and remove
    * the old one when nothing that it has signed is in use: after `jwtExpirationHours`, or after `refreshTokenDays` with
    * `sessions`.
-   * @default a random key for each `forRoot` call, with a warning; an error with `NODE_ENV=production`
+   * @default none with `jwtKeys`; else a random key for each `forRoot` call, with a warning; an error with `NODE_ENV=production`
    */
   jwtSecret?: string | readonly string[] | undefined;
   /** Lifetime of a token, in hours; any positive number. Without effect with `sessions`. @default 24 */

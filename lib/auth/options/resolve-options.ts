@@ -18,6 +18,7 @@ import type { PasswordHasher } from '../passwords/password-hasher.js';
 import { PASSWORD_POLICY } from '../passwords/password-policy.js';
 import type { AuthPlugin } from '../plugins/plugin.js';
 import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
+import type { TokenKey } from '../tokens/access-tokens.js';
 import { AuthUser } from '../users/auth-user.js';
 import { UserRepository, type LoginField } from '../users/user.repository.js';
 import type { AuthSettings, AuthStaticOptions } from './auth.options.js';
@@ -97,7 +98,7 @@ const SETTINGS = {
 };
 
 export const SETTING_NAMES = [...Object.keys(SETTINGS), 'jwtSecret', 'roleHierarchy', 'passwordPolicy'];
-const STATIC_NAMES = [...Object.keys(STATIC_OPTIONS), 'sessions', 'throttle'];
+const STATIC_NAMES = [...Object.keys(STATIC_OPTIONS), 'sessions', 'throttle', 'jwtKeys'];
 export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
 export const ASYNC_NAMES = [...STATIC_NAMES, ...FACTORY_NAMES];
@@ -106,6 +107,7 @@ export const ASYNC_NAMES = [...STATIC_NAMES, ...FACTORY_NAMES];
 export type DeclaringOptions = OptionsOf<typeof STATIC_OPTIONS> & {
   readonly sessions: boolean | SessionOptions;
   readonly throttle: ThrottleSettings | undefined;
+  readonly jwtKeys: unknown;
 };
 export type ResolvedStaticOptions = ReturnType<typeof resolveStaticOptions>;
 export type ResolvedAuthOptions = ReturnType<typeof resolveAuthOptions>;
@@ -119,14 +121,16 @@ export function resolveStaticOptions(
   if (!read.repositoryClass)
     for (const userClass of ENTITY_CHECKS) readOptions({ userClass }, options, refuseAuthOption);
   const throttle = resolveThrottle(options.throttle);
-  const { sessions = false } = options;
-  const plugins = declare({ ...read, sessions, throttle });
+  const { sessions = false, jwtKeys } = options;
+  const plugins = declare({ ...read, sessions, throttle, jwtKeys });
   expectPlugins(plugins, read.repositoryClass);
   expectInProduction('a mailer', read.mailer, 'set `mailer`, for example to useClass(Mailer)', plugins);
   return Object.freeze({
     ...read,
     plugins,
     throttle,
+    /** The first one signs. */
+    tokenKeys: plugins.flatMap((plugin): readonly TokenKey[] => plugin.tokenKeys ?? []),
     /** What a plugin sets in place of `jwtExpirationHours`. */
     accessTokenSeconds: plugins.find((plugin) => plugin.accessTokens)?.accessTokens?.seconds,
     authBasePath: plainPath(read.authBasePath) as string,
@@ -153,8 +157,9 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
     passwordPolicy,
     accountLinks: new URL(read.accountLinks).href.replace(/\/+$/, ''),
     loginField: (loginMethod === 'EMAIL' ? 'email' : 'username') as LoginField,
-    /** The first one signs. */
-    jwtSecrets: resolveSecrets(jwtSecret, statics.randomSecret),
+    /** The first one signs, unless there are keys. */
+    jwtSecrets:
+      jwtSecret === undefined && statics.tokenKeys.length > 0 ? [] : resolveSecrets(jwtSecret, statics.randomSecret),
     parseId: idParser(statics.userClass),
   });
 }
@@ -187,14 +192,11 @@ function expectPlugins(plugins: readonly AuthPlugin[], repositoryClass: Type<Use
       }
 }
 
-function resolveSecrets(option: unknown, randomSecret: string): readonly [string, ...string[]] {
+function resolveSecrets(option: unknown, randomSecret: string): readonly string[] {
   if (!Array.isArray(option)) return [resolveSecret(option, randomSecret, 'jwtSecret')];
-  const secrets = option.map((each: unknown, index) =>
-    resolveSecret(each ?? null, randomSecret, `jwtSecret[${index}]`),
-  );
-  const [current, ...previous] = secrets;
-  if (current !== undefined) return [current, ...previous];
-  return refuseAuthOption('jwtSecret', 'a string, or an array of strings', 'an empty array', SECRET_ADVICE);
+  if (option.length === 0)
+    refuseAuthOption('jwtSecret', 'a string, or an array of strings', 'an empty array', SECRET_ADVICE);
+  return option.map((each: unknown, index) => resolveSecret(each ?? null, randomSecret, `jwtSecret[${index}]`));
 }
 
 /** Messages about a secret never contain it. */

@@ -1,11 +1,13 @@
 /** The options of the plugin `sessions`. */
-import { isOneOf, positive, readNestedOptions, row } from '../../options/option-table.js';
-
 export interface SessionOptions {
   /** Lifetime of an access token, in minutes; fractions are allowed. @default 15 */
   accessTokenMinutes?: number;
   /** How long a session lives after its last refresh, in days; fractions are allowed. @default 30 */
   refreshTokenDays?: number;
+  /** How many sessions a user has at most; a login ends the oldest ones. @default any number */
+  maxSessions?: number;
+  /** How long a session lives after its login, however often it is refreshed, in days; fractions are allowed. @default no limit */
+  absoluteDays?: number;
   /**
    * When an access token of an ended session is refused. `expiry`: when it expires. `immediate`: at its next use on
    * every instance, also after the user was deactivated, deleted, or got another role; each request with a token then
@@ -13,27 +15,13 @@ export interface SessionOptions {
    * @default 'expiry'
    */
   revocation?: 'expiry' | 'immediate';
-}
-
-/** A hundred years: later times are beyond what a JavaScript date can hold. */
-const MAX_DAYS = 36_500;
-const MINUTES_OF_DAY = 1_440;
-const OPTIONS = {
-  accessTokenMinutes: positive(15, 'minutes', MAX_DAYS * MINUTES_OF_DAY),
-  refreshTokenDays: positive(30, 'days', MAX_DAYS),
-  revocation: row('expiry', '"expiry" or "immediate"', isOneOf('expiry', 'immediate'), 'set one of them'),
-};
-
-export type SessionSettings = ReturnType<typeof resolveSessions>;
-export const SESSION_SETTINGS = Symbol('declarest.sessionSettings');
-
-/** @throws InvalidOptionError */
-export function resolveSessions(options: unknown) {
-  const { accessTokenMinutes, refreshTokenDays, revocation } = readNestedOptions('sessions', OPTIONS, options);
-  return Object.freeze({
-    // A token counts whole seconds (RFC 7519 §2, NumericDate, as most libraries write it).
-    accessTokenSeconds: Math.max(1, Math.round(accessTokenMinutes * 60)),
-    refreshTokenMs: Math.max(1, Math.round(refreshTokenDays * MINUTES_OF_DAY * 60_000)),
-    isImmediate: revocation === 'immediate',
-  });
+  /**
+   * Whether the refresh token is in a cookie that scripts cannot read, and not in the JSON of answers. Browsers keep the
+   * cookie with HTTPS, and on `localhost`. `refresh` and `logout` then answer pages of the same origin, and requests with
+   * the header `X-Requested-With`; others are 403.
+   * @default false
+   */
+  cookie?: boolean;
+  /** Whether a logout removes the cookies, the storage and the cache of the origin (`Clear-Site-Data`). @default false */
+  clearSiteData?: boolean;
 }

@@ -6,6 +6,7 @@ import { ServiceUnavailable } from '../../http/failure.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
+import { setHeaders } from './answer-headers.js';
 import { AuthServices, type AccountChange, type AuthPlugin, type Endpoint, type IssuedParts } from './plugin.js';
 import type { LoginChallenge, LoginContext } from './plugin.js';
 
@@ -46,8 +47,8 @@ export class AuthPlugins {
     return undefined;
   }
 
-  /** @returns what all of them have issued, to be revoked as one */
-  async issue(user: AuthUser, context: LoginContext): Promise<IssuedParts & { revoke(): Promise<void> }> {
+  /** @returns what all of them have issued, to be sent and revoked as one */
+  async issue(user: AuthUser, context: LoginContext) {
     const issued: IssuedParts[] = [];
     const revoke = async (): Promise<void> => {
       for (const each of issued) await each.revoke?.();
@@ -65,7 +66,12 @@ export class AuthPlugins {
     }
     const session = issued.find((each) => each.session !== undefined)?.session;
     const members = Object.assign({}, ...issued.map((each) => each.members)) as Readonly<Record<string, unknown>>;
-    return { members, ...(session !== undefined && { session }), revoke };
+    /** Sets the headers. @returns the members */
+    const send = (): typeof members => {
+      for (const { headers = {} } of issued) setHeaders(context.request, headers);
+      return members;
+    };
+    return { send, session, revoke };
   }
 
   /**

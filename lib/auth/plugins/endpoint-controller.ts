@@ -1,16 +1,17 @@
 /** Makes Nest routes of the endpoints of accounts. */
-import { Controller, Header, HttpCode, Req, RequestMapping } from '@nestjs/common';
+import { Controller, Header, HttpCode, Req, RequestMapping, Res } from '@nestjs/common';
 import { RequestMethod, UseFilters, type Type } from '@nestjs/common';
 import { authenticationOf } from '../../access/principal.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
 import { CREDENTIAL_ROLES } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
-import type { HttpRequest } from '../../http/http-request.js';
+import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
 import { declareRoute } from '../../routes/declared-route.js';
 import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { readTexts } from '../users/user-checks.js';
+import { keepResponse } from './answer-headers.js';
 import { endpointsOf } from './auth-plugins.js';
 import { type AuthPlugin, AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
 
@@ -18,7 +19,7 @@ const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members,
 
 /** Each call creates a class, because routes are metadata of the class. A key opens none of them. */
 export function endpointController(basePath: string, plugins: readonly AuthPlugin[]): Type<unknown> {
-  @Controller(basePath)
+  @Controller()
   @UseFilters(AuthFailureFilter)
   class AccountController {
     constructor(readonly services: AuthServices) {}
@@ -29,18 +30,20 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
   for (const endpoint of endpointsOf(plugins)) {
     const { name, route, access = 'authenticated', status = 200, sendsTokens } = endpoint;
     const methods = {
-      async [name](this: AccountController, request: HttpRequest): Promise<unknown> {
+      async [name](this: AccountController, request: HttpRequest, response: HeaderWriter): Promise<unknown> {
+        keepResponse(request, response);
         return answer(endpoint, this.services, request);
       },
     };
     const [verb, path] = route.split(' ') as [keyof typeof RequestMethod, string];
     const decorators = [
-      RequestMapping({ method: RequestMethod[verb], path }),
+      RequestMapping({ method: RequestMethod[verb], path: path.startsWith('/') ? path : `${basePath}/${path}` }),
       HttpCode(status),
       ...(sendsTokens ? [Header('Cache-Control', 'no-store')] : []),
     ];
     Object.assign(prototype, methods);
     Req()(prototype, name, 0);
+    Res({ passthrough: true })(prototype, name, 1);
     const value = methods[name] as object;
     for (const decorate of decorators) decorate(prototype, name, { value });
     const readsCaller = (): boolean => typeof access === 'object';

@@ -11,12 +11,14 @@ import type { DeclaredRoute } from '../../routes/declared-route.js';
 import type { Attempt, AttemptLimits } from '../throttle/attempt.js';
 import { Attempts } from '../throttle/attempts.js';
 import type { ClientInfo } from '../throttle/client-info.js';
+import type { TokenKey } from '../tokens/access-tokens.js';
 import { AuthEvents } from '../users/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import type { Texts } from '../users/user-checks.js';
 import { UserRepository, type UserFields } from '../users/user.repository.js';
 import { Background } from './background.js';
+import { setHeaders } from './answer-headers.js';
 import type { Answers, DocumentParts, LoginDocument } from './document-parts.js';
 
 /** What the hooks and the endpoints of an `AuthPlugin` work with. */
@@ -46,6 +48,9 @@ export class AuthServices {
    * @param what begins the line that is logged where the work fails, such as `The mail of a link`
    */
   readonly afterAnswer = (what: string, work: () => Promise<void>): void => this.background.run(what, work);
+
+  /** Sets headers of the answer, or adds a cookie. @throws Error for a request that no account endpoint answers */
+  readonly setHeaders = setHeaders;
 }
 
 /** @typeParam Body the texts of the body */
@@ -65,7 +70,7 @@ export interface EndpointCall<Body = object> {
 export interface Endpoint<R extends string = string, O extends string = string> {
   /** The name of the handler and of the operation in the OpenAPI document. No other endpoint has it. */
   readonly name: string;
-  /** @example 'POST magic-link/use' */
+  /** Below `authBasePath`, unless the path begins with a slash. @example 'POST magic-link/use' */
   readonly route: `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
   /**
    * Applies unless the application has a rule for the very same path. With roles, the user is read from the database.
@@ -132,6 +137,8 @@ export interface LoginChallenge {
 export interface IssuedParts {
   /** Members beside `user` and `token`. */
   readonly members?: Readonly<Record<string, unknown>>;
+  /** Of the answer, such as a cookie. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The claim `sid` of the token. */
   readonly session?: string;
   /** Is called where the login fails after all. */
@@ -194,6 +201,10 @@ export interface AuthPlugin {
     /** The option that sets it, for messages. */
     readonly option: string;
   };
+  /** Whether its endpoints read cookies: `cors()` with an origin then allows credentials for account endpoints. */
+  readonly usesCookies?: boolean;
+  /** @internal Keys that sign access tokens in place of `jwtSecret`. */
+  readonly tokenKeys?: readonly TokenKey[];
 
   /**
    * Identifies a request without a bearer token by another credential, or by a key; or checks a bearer token further, which

@@ -35,8 +35,9 @@ export class RefreshTokens {
   /** The first one makes tokens; the others belong to earlier secrets. */
   private readonly keys: readonly Keys[];
 
-  constructor(@Inject(AUTH_OPTIONS) { jwtSecrets }: ResolvedAuthOptions) {
-    this.keys = jwtSecrets.map((secret) => ({
+  constructor(@Inject(AUTH_OPTIONS) { tokenKeys, jwtSecrets }: ResolvedAuthOptions) {
+    const secrets = [...tokenKeys.map((key) => key.secret), ...jwtSecrets];
+    this.keys = secrets.map((secret) => ({
       tag: derive(secret, 'declarest refresh token: tag'),
       successor: derive(secret, 'declarest refresh token: successor'),
     }));
@@ -71,7 +72,8 @@ export class RefreshTokens {
   }
 }
 
-const derive = (secret: string, purpose: string): Buffer => createHmac('sha256', secret).update(purpose).digest();
+const derive = (secret: string | Buffer, purpose: string): Buffer =>
+  createHmac('sha256', secret).update(purpose).digest();
 
 const tagOf = ({ tag }: Keys, id: Buffer, secret: Buffer): Buffer =>
   createHmac('sha256', tag).update(id).update(secret).digest().subarray(0, TAG_BYTES);

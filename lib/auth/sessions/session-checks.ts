@@ -7,6 +7,7 @@ import { AccountTables } from '../users/account-tables.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository } from '../users/user.repository.js';
 import { AuthSession } from './auth-session.js';
+import { SessionStore } from './session-store.js';
 
 interface SessionRow {
   readonly role: string;
@@ -18,6 +19,7 @@ export class SessionChecks {
   constructor(
     private readonly users: UserRepository,
     private readonly tables: AccountTables,
+    private readonly store: SessionStore,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {}
 
@@ -41,8 +43,7 @@ export class SessionChecks {
         .createQueryBuilder(AuthSession, 'session')
         .cache(false)
         .select('session.id', 'id')
-        .where('session.id = :id AND session.userId = :userId', { id, userId })
-        .andWhere(`session.expiresAt > ${tables.now()}`);
+        .where({ id, userId, ...this.store.live });
       if (repositoryClass) return query.getRawOne();
       return query
         .innerJoin(userClass, 'account', 'account.id = :accountId', { accountId: userId })

@@ -2,13 +2,16 @@
  * The statements on the table of sessions. Each change is one statement that says what it expects of the row. Times are
  * those of the database: the clocks of several processes may differ.
  */
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Not, Raw, type FindOperator, type FindOptionsWhere } from 'typeorm';
 import { AccountTables } from '../users/account-tables.js';
 import { AuthSession } from './auth-session.js';
+import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 
 /** What a list of sessions shows at most; the ones used last come first. */
 const MAX_LISTED = 100;
+/** One login ends no more sessions, where `maxSessions` is new to a user with many. */
+const MAX_ENDED = 1_000;
 
 export type NewSession = Pick<AuthSession, 'id' | 'userId' | 'currentHash' | 'userAgent' | 'address'>;
 
@@ -16,11 +19,20 @@ type Where = FindOptionsWhere<AuthSession>;
 
 @Injectable()
 export class SessionStore {
-  constructor(private readonly tables: AccountTables) {}
+  constructor(
+    private readonly tables: AccountTables,
+    @Inject(SESSION_SETTINGS) private readonly settings: SessionSettings,
+  ) {}
 
-  async insert(session: NewSession, lifetimeMs: number): Promise<void> {
+  /** The condition for a session that was refreshed in time, and did not begin too long ago. */
+  get live(): Where {
+    const { absoluteMs } = this.settings;
+    return { expiresAt: this.after(0), ...(absoluteMs !== undefined && { createdAt: this.after(-absoluteMs) }) };
+  }
+
+  async insert(session: NewSession): Promise<void> {
     const { now } = this.tables;
-    const values = { ...session, createdAt: now, lastUsedAt: now, expiresAt: () => `${now()} + ${lifetimeMs}` };
+    const values = { ...session, createdAt: now, lastUsedAt: now, expiresAt: this.expiry };
     await this.tables.run((manager) =>
       manager.createQueryBuilder().insert().into(AuthSession).values(values).updateEntity(false).execute(),
     );
@@ -35,11 +47,16 @@ export class SessionStore {
     return this.select({ userId }, MAX_LISTED);
   }
 
+  /** The sessions of a user behind so many that began last. Of parallel logins, the last one to ask finds all of them. */
+  listBeyond(userId: string, newest: number): Promise<AuthSession[]> {
+    return this.select({ userId }, MAX_ENDED, { by: 'createdAt', skip: newest });
+  }
+
   /** Replaces the refresh token. @returns whether it was the current one */
-  async rotate(id: string, spent: string, next: string, lifetimeMs: number): Promise<boolean> {
+  async rotate(id: string, spent: string, next: string): Promise<boolean> {
     const { now } = this.tables;
-    const times = { rotatedAt: now, lastUsedAt: now, expiresAt: () => `${now()} + ${lifetimeMs}` };
-    const where = { id, currentHash: spent, expiresAt: this.after(0) };
+    const times = { rotatedAt: now, lastUsedAt: now, expiresAt: this.expiry };
+    const where = { id, currentHash: spent, ...this.live };
     const { affected } = await this.tables.run((manager) => {
       const update = manager.createQueryBuilder().update(AuthSession);
       return update
@@ -56,9 +73,9 @@ export class SessionStore {
     return session?.currentHash;
   }
 
-  /** @returns whether the user has such a session, which has not expired */
+  /** @returns whether the user has such a session, which goes on */
   async removeOwn(userId: string, id: string): Promise<boolean> {
-    return (await this.removeWhere({ userId, id, expiresAt: this.after(0) })) > 0;
+    return (await this.removeWhere({ userId, id, ...this.live })) > 0;
   }
 
   /** @param kept the session that stays @returns how many have ended */
@@ -71,13 +88,20 @@ export class SessionStore {
     return Raw((column) => `${column} > ${this.tables.now()} + (${offsetMs})`);
   }
 
-  private select(where: Where, most: number): Promise<AuthSession[]> {
+  private readonly expiry = (): string => `${this.tables.now()} + ${this.settings.refreshTokenMs}`;
+
+  private select(
+    where: Where,
+    most: number,
+    { by = 'lastUsedAt', skip = 0 }: { readonly by?: 'lastUsedAt' | 'createdAt'; readonly skip?: number } = {},
+  ): Promise<AuthSession[]> {
     return this.tables.read((manager) =>
       manager
         .createQueryBuilder(AuthSession, 'session')
         .cache(false)
-        .where({ ...where, expiresAt: this.after(0) })
-        .orderBy({ 'session.lastUsedAt': 'DESC', 'session.id': 'ASC' })
+        .where({ ...where, ...this.live })
+        .orderBy({ [`session.${by}`]: 'DESC', 'session.id': 'ASC' })
+        .offset(skip)
         .limit(most)
         .getMany(),
     );

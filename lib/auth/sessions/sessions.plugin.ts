@@ -3,18 +3,20 @@ import { BadRequestException, NotFoundException, UnauthorizedException } from '@
 import { authenticationOf } from '../../access/principal.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
-import { resolveSessions, SESSION_SETTINGS, type SessionOptions } from '../options/session-options.js';
+import type { SessionOptions } from '../options/session-options.js';
 import { lookUp } from '../plugins/auth-plugins.js';
 import { BOOLEAN, dataAnswer, TEXT_OR_NULL, TOKEN, unauthorizedOr, unknown } from '../plugins/document-parts.js';
-import { accountEndpoint, type AuthPlugin, type Endpoint } from '../plugins/plugin.js';
+import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../plugins/plugin.js';
 import { limitByAddress } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { AuthSession } from './auth-session.js';
 import { PROFILE_ENDPOINTS } from './profile-endpoints.js';
 import { RefreshTokens } from './refresh-tokens.js';
 import { SessionChecks } from './session-checks.js';
+import { resolveSessions, SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 import { SessionStore } from './session-store.js';
 import { Sessions } from './sessions.js';
+import { carrierOf, type TokenCarrier } from './token-carriers.js';
 
 const TIME = { type: 'string', format: 'date-time' };
 
@@ -30,10 +32,9 @@ const SESSION_SCHEMA: NamedSchema = {
   }),
 };
 
-const SESSION_TOKENS = {
-  refreshToken: { ...TEXT, description: 'For `refresh`, once.' },
-  expiresIn: { type: 'integer', description: 'Seconds until `token` expires.', examples: [900] },
-};
+const REFRESH_TOKEN = { refreshToken: { ...TEXT, description: 'For `refresh`, once.' } };
+const EXPIRES_IN = { expiresIn: { type: 'integer', description: 'Seconds until `token` expires.', examples: [900] } };
+const membersOf = ({ isInCookie }: SessionSettings) => ({ ...(!isInCookie && REFRESH_TOKEN), ...EXPIRES_IN });
 
 const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
@@ -48,59 +49,89 @@ const toSessionView = ({ id, createdAt, lastUsedAt, userAgent, address }: AuthSe
 
 const invalidToken = (): UnauthorizedException => new UnauthorizedException('Invalid refresh token');
 
+/** The endpoints that take a refresh token, or make it useless. */
+function tokenEndpoints(
+  settings: SessionSettings,
+  { fields, described, read, send, removal }: TokenCarrier,
+): Endpoint[] {
+  const afterLogout = {
+    ...removal,
+    ...(settings.clearSiteData && { 'Clear-Site-Data': '"cache", "cookies", "storage"' }),
+  };
+  /** Pages ask before they know whether the user is logged in: without a token it is no guess. */
+  const readToken = (call: EndpointCall): string => {
+    const token = read(call);
+    if (token === undefined) throw invalidToken();
+    return token;
+  };
+  const where = settings.isInCookie ? 'the cookie' : '`refreshToken`';
+  return [
+    accountEndpoint({
+      name: 'refresh',
+      route: 'POST refresh',
+      access: 'public',
+      ...(settings.isInCookie ? { optionalTexts: {} } : { texts: fields }),
+      limit: ({ get }, call) => get(Sessions).attemptOf(readToken(call), call.address),
+      sendsTokens: true,
+      summary: 'Refresh the tokens',
+      description:
+        'Spends the refresh token. One that was spent before ends the session, except within 2 minutes while the new one is unused.',
+      ...described,
+      answers: {
+        200: dataAnswer('A new pair', { ...TOKEN, ...membersOf(settings) }),
+        401: authFailure('The refresh token is not valid.', 'Invalid refresh token'),
+        ...described.answers,
+      },
+      async run({ get, setHeaders }, call) {
+        const issued = await get(Sessions).refresh(readToken(call), clientInfoOf(call.request));
+        if (!issued) throw invalidToken();
+        const { members: data, headers } = send(issued);
+        setHeaders(call.request, headers);
+        return { success: true, message: 'Token refreshed', data };
+      },
+    }),
+    accountEndpoint({
+      name: 'logout',
+      route: 'POST logout',
+      // A client may log out by its refresh token after its access token has expired.
+      access: 'public',
+      status: 204,
+      optionalTexts: fields,
+      limit: false,
+      summary: 'End this session',
+      description: `That of the access token, or that of ${where}.`,
+      ...described,
+      answers: {
+        ...unauthorizedOr('The refresh token is not valid, or there is no token.', 'Invalid refresh token'),
+        ...described.answers,
+      },
+      async run({ get, setHeaders }, call) {
+        const { request, user } = call;
+        const token = read(call);
+        if (token === undefined) {
+          const { session, failure } = authenticationOf(request) ?? {};
+          if (failure) throw failure;
+          const { id } = user();
+          if (session === undefined) throw new BadRequestException('This token belongs to no session');
+          await get(Sessions).endOwn(String(id), session);
+        } else if (!(await get(Sessions).endByToken(token))) throw invalidToken();
+        setHeaders(request, afterLogout);
+      },
+    }),
+    accountEndpoint({
+      name: 'logoutAll',
+      route: 'POST logout-all',
+      status: 204,
+      summary: 'End all own sessions',
+      async run({ get, setHeaders }, { user, request }) {
+        await get(Sessions).endAll(String(user().id));
+        setHeaders(request, afterLogout);
+      },
+    }),
+  ];
+}
+
 const SESSION_ENDPOINTS: readonly Endpoint[] = [
-  accountEndpoint({
-    name: 'refresh',
-    route: 'POST refresh',
-    access: 'public',
-    texts: { refreshToken: TEXT },
-    limit: ({ get }, { body, address }) => get(Sessions).attemptOf(body.refreshToken, address),
-    sendsTokens: true,
-    summary: 'Refresh the tokens',
-    description:
-      'Spends the refresh token. One that was spent before ends the session, except within 2 minutes while the new one is unused.',
-    answers: {
-      200: dataAnswer('A new pair', { ...TOKEN, ...SESSION_TOKENS }),
-      401: authFailure('The refresh token is not valid.', 'Invalid refresh token'),
-    },
-    async run({ get }, { body, request }) {
-      const data = await get(Sessions).refresh(body.refreshToken, clientInfoOf(request));
-      if (!data) throw invalidToken();
-      return { success: true, message: 'Token refreshed', data };
-    },
-  }),
-  accountEndpoint({
-    name: 'logout',
-    route: 'POST logout',
-    // A client may log out by its refresh token after its access token has expired.
-    access: 'public',
-    status: 204,
-    optionalTexts: { refreshToken: TEXT },
-    limit: false,
-    summary: 'End this session',
-    description: 'That of the access token, or that of `refreshToken`.',
-    answers: unauthorizedOr('The refresh token is not valid, or there is no token.', 'Invalid refresh token'),
-    async run({ get }, { body: { refreshToken }, request, user }) {
-      if (refreshToken !== undefined) {
-        if (!(await get(Sessions).endByToken(refreshToken))) throw invalidToken();
-        return;
-      }
-      const { session, failure } = authenticationOf(request) ?? {};
-      if (failure) throw failure;
-      const { id } = user();
-      if (session === undefined) throw new BadRequestException('This token belongs to no session');
-      await get(Sessions).endOwn(String(id), session);
-    },
-  }),
-  accountEndpoint({
-    name: 'logoutAll',
-    route: 'POST logout-all',
-    status: 204,
-    summary: 'End all own sessions',
-    async run({ get }, { user }) {
-      await get(Sessions).endAll(String(user().id));
-    },
-  }),
   accountEndpoint({
     name: 'findSessions',
     route: 'GET sessions',
@@ -133,6 +164,7 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
 /** The plugin of the option `sessions`. @throws InvalidOptionError @example plugins: [sessions({ accessTokenMinutes: 5 })] */
 export function sessions(options: SessionOptions = {}): AuthPlugin {
   const settings = resolveSessions(options);
+  const carrier = carrierOf(settings);
   return {
     name: 'sessions',
     tables: [AuthSession],
@@ -143,7 +175,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
       ...(settings.isImmediate ? [SessionChecks] : []),
       Sessions,
     ],
-    endpoints: [...SESSION_ENDPOINTS, ...PROFILE_ENDPOINTS],
+    endpoints: [...tokenEndpoints(settings, carrier), ...SESSION_ENDPOINTS, ...PROFILE_ENDPOINTS],
     limits: {
       // The token is authentic, so failures of other clients at the address do not count.
       refresh: ({ tries }) => ({ pair: tries }),
@@ -151,9 +183,13 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
     },
     needsMethods: ['remove'],
     accessTokens: { seconds: settings.accessTokenSeconds, option: 'sessions.accessTokenMinutes' },
-    issue: ({ get }, user, context) => get(Sessions).start(user, context),
+    async issue({ get }, user, context) {
+      const { tokens, ...issued } = await get(Sessions).start(user, context);
+      return { ...issued, ...carrier.send(tokens) };
+    },
     accountChanged: ({ get }, change) => get(Sessions).follow(change),
-    describe: () => ({ members: SESSION_TOKENS, schemas: [SESSION_SCHEMA] }),
+    usesCookies: settings.isInCookie,
+    describe: () => ({ members: membersOf(settings), schemas: [SESSION_SCHEMA] }),
     ...(settings.isImmediate && {
       authenticate: ({ get }, _request, bearer) =>
         bearer.principal && lookUp('The session of a token', () => get(SessionChecks).confirm(bearer)),

@@ -1,7 +1,6 @@
 /** The life of sessions: started by a login, continued by refresh tokens, ended by a logout or by a token that is used again. */
 import { Inject, Injectable } from '@nestjs/common';
-import { SESSION_SETTINGS, type SessionSettings } from '../options/session-options.js';
-import type { AccountChange, IssuedParts } from '../plugins/plugin.js';
+import type { AccountChange } from '../plugins/plugin.js';
 import type { Attempt } from '../throttle/attempt.js';
 import type { ClientInfo } from '../throttle/client-info.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
@@ -10,6 +9,7 @@ import type { AuthUser } from '../users/auth-user.js';
 import { UserRepository } from '../users/user.repository.js';
 import type { AuthSession } from './auth-session.js';
 import { RefreshTokens, type RefreshToken, type SentToken } from './refresh-tokens.js';
+import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 import { SessionStore } from './session-store.js';
 
 /** So long a spent token may be used again: by another tab, or after an answer that was lost by a restart. */
@@ -28,15 +28,21 @@ export class Sessions {
     @Inject(SESSION_SETTINGS) private readonly settings: SessionSettings,
   ) {}
 
-  async start({ id }: AuthUser, { address, userAgent }: ClientInfo): Promise<IssuedParts> {
+  async start({ id }: AuthUser, { address, userAgent }: ClientInfo) {
     const { text: refreshToken, sessionId, hash } = this.refreshTokens.create();
     const userId = String(id);
     const client = { userAgent: userAgent ?? null, address: address ?? null };
     const session = { id: sessionId, userId, currentHash: hash, ...client };
-    await this.store.insert(session, this.settings.refreshTokenMs);
+    await this.store.insert(session);
     this.events.emit('session.started', { userId, sessionId });
-    const members = { refreshToken, expiresIn: this.settings.accessTokenSeconds };
-    return { members, session: sessionId, revoke: () => this.endOwn(userId, sessionId) };
+    const { maxSessions, accessTokenSeconds: expiresIn } = this.settings;
+    const oldest = maxSessions === undefined ? [] : await this.store.listBeyond(userId, maxSessions);
+    for (const each of oldest) await this.endOwn(userId, each.id);
+    return {
+      tokens: { refreshToken, expiresIn },
+      session: sessionId,
+      revoke: () => this.endOwn(userId, sessionId),
+    };
   }
 
   /** A text that was not issued here ends no session, and counts for the address. */
@@ -74,7 +80,7 @@ export class Sessions {
   /** @returns the token that replaces it, also for the token that was spent last, while the grace lasts */
   private async spend({ sessionId: id, hash, successors }: SentToken): Promise<RefreshToken | undefined> {
     const next = successors[0] as RefreshToken;
-    if (await this.store.rotate(id, hash, next.hash, this.settings.refreshTokenMs)) return next;
+    if (await this.store.rotate(id, hash, next.hash)) return next;
     const current = await this.store.successorOf(id, hash, GRACE_MS);
     // It says which secret made the token.
     return successors.find((each) => each.hash === current);

@@ -1,4 +1,4 @@
-/** Access tokens: JSON Web Tokens signed with HS256. */
+/** Access tokens: JSON Web Tokens signed with HS256, or by private keys. */
 import { createSecretKey } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
@@ -6,9 +6,30 @@ import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { checkOwnClaims, readClaims, type TokenClaims } from './claims.js';
 
+export interface TokenSigner {
+  readonly sign: (claims: object) => string;
+  /** @returns the claims of a token that is valid now; `undefined` where it is of another signer, `null` where it is forged */
+  readonly verify: (token: string) => unknown;
+}
+
+/** What every token has. */
+export interface TokenTerms {
+  readonly expiresIn: number;
+  readonly issuer?: string;
+  readonly audience?: string;
+}
+
+/** A private key of the application. */
+export interface TokenKey {
+  /** Other secrets are derived from it. */
+  readonly secret: Buffer;
+  readonly signerOf: (terms: TokenTerms) => TokenSigner;
+}
+
 interface TokenOptions {
-  /** The first one signs. */
-  readonly jwtSecrets: readonly [string, ...string[]];
+  /** The first one signs, where there is no key. */
+  readonly jwtSecrets: readonly string[];
+  readonly tokenKeys?: readonly TokenKey[];
   readonly jwtExpirationHours: number;
   /** Replaces `jwtExpirationHours`. */
   readonly accessTokenSeconds?: number | undefined;
@@ -24,25 +45,19 @@ type OwnClaims = TokenClaims['own'] | undefined;
 
 @Injectable()
 export class AccessTokens {
-  /** One for each secret: the first one signs, each verifies. */
-  private readonly services: readonly [JwtService, ...JwtService[]];
+  /** One for each key and secret: the first one signs, each verifies. */
+  private readonly signers: readonly TokenSigner[];
   private readonly claims: TokenOptions['claims'];
 
   constructor(@Inject(AUTH_OPTIONS) options: TokenOptions) {
-    const { jwtSecrets, jwtExpirationHours, accessTokenSeconds, issuer, audience, claims } = options;
+    const { jwtSecrets, tokenKeys = [], jwtExpirationHours, accessTokenSeconds, issuer, audience, claims } = options;
     this.claims = claims;
     const expiresIn = accessTokenSeconds ?? Math.max(1, Math.round(jwtExpirationHours * 3600));
-    const named = { ...(issuer !== undefined && { issuer }), ...(audience !== undefined && { audience }) };
-    const service = (secret: string): JwtService =>
-      new JwtService({
-        // A `KeyObject` saves parsing the secret per token.
-        secret: createSecretKey(Buffer.from(secret)),
-        signOptions: { algorithm: 'HS256', expiresIn, ...named },
-        // The algorithm is pinned (RFC 8725 §3.1).
-        verifyOptions: { algorithms: ['HS256'], clockTolerance: 0, complete: true, ...named },
-      });
-    const [current, ...previous] = jwtSecrets;
-    this.services = [service(current), ...previous.map(service)];
+    const terms = { expiresIn, ...(issuer !== undefined && { issuer }), ...(audience !== undefined && { audience }) };
+    this.signers = [
+      ...tokenKeys.map((key) => key.signerOf(terms)),
+      ...jwtSecrets.map((secret) => signerBy(secret, terms)),
+    ];
   }
 
   get hasOwnClaims(): boolean {
@@ -61,32 +76,37 @@ export class AccessTokens {
 
   sign({ sub, email, roles, sid, own }: TokenClaims): string {
     const payload = { sub, email, roles, ...(sid !== undefined && { sid }), ...own };
-    return this.services[0].sign(payload);
+    return (this.signers[0] as TokenSigner).sign(payload);
   }
 
   verify(token: string): TokenClaims | undefined {
-    if (!COMPACT.test(token)) return undefined;
-    for (const service of this.services) {
-      const verified = verifyBy(service, token);
-      if (!verified) continue;
-      const { header, payload } = verified;
-      // RFC 7515 §4.1.11: a token with an extension that is not understood is invalid. The library ignores `crit`.
-      if (header.crit !== undefined) return undefined;
-      return readClaims(payload, this.hasOwnClaims);
+    for (const { verify } of this.signers) {
+      const claims = verify(token);
+      if (claims !== undefined) return readClaims(claims, this.hasOwnClaims);
     }
     return undefined;
   }
 }
 
-function verifyBy(service: JwtService, token: string): Verified | undefined {
-  try {
-    return service.verify<Verified>(token);
-  } catch {
-    return undefined;
-  }
-}
-
-interface Verified {
-  readonly header: { readonly crit?: unknown };
-  readonly payload: unknown;
+function signerBy(secret: string, { expiresIn, ...named }: TokenTerms): TokenSigner {
+  const service = new JwtService({
+    // A `KeyObject` saves parsing the secret per token.
+    secret: createSecretKey(Buffer.from(secret)),
+    signOptions: { algorithm: 'HS256', expiresIn, ...named },
+    // The algorithm is pinned (RFC 8725 §3.1).
+    verifyOptions: { algorithms: ['HS256'], clockTolerance: 0, complete: true, ...named },
+  });
+  return {
+    sign: (claims) => service.sign(claims),
+    verify(token) {
+      if (!COMPACT.test(token)) return undefined;
+      try {
+        const { header, payload } = service.verify<{ header: { crit?: unknown }; payload: unknown }>(token);
+        // RFC 7515 §4.1.11: a token with an extension that is not understood is invalid. The library ignores `crit`.
+        return header.crit === undefined ? payload : null;
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }

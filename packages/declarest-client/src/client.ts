@@ -23,6 +23,13 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
   /** Where the login is stored. @default `localStorage`, or memory where there is none */
   readonly storage?: TokenStorage;
+  /**
+   * Whether a server of another origin has the refresh token in a cookie, as with `sessions({ cookie: true })`. At the same
+   * origin, the client finds it out by the answer of the login.
+   *
+   * @default false
+   */
+  readonly cookie?: boolean;
 }
 
 /** What `request` takes beside the method and the path. */
@@ -153,7 +160,7 @@ export const createClient = <Paths extends object = AnyPaths, Base extends strin
 /** @param owner of the url, for messages */
 export function buildClient(
   url: string,
-  { fetch = (...args) => globalThis.fetch(...args), storage = pageStorage() }: ClientOptions,
+  { fetch = (...args) => globalThis.fetch(...args), storage = pageStorage(), cookie = false }: ClientOptions,
   owner: 'client' | 'provider',
 ): Client {
   const base = withoutSlash(url);
@@ -161,7 +168,7 @@ export function buildClient(
   const etags = createEtags();
 
   const { respond, read } = createTransport(fetch, owner);
-  const sessions = createSessions(tokens, async (request) => read(request, await respond(request)));
+  const sessions = createSessions(tokens, async (request) => read(request, await respond(request)), cookie);
 
   const listeners = new Set<() => void>();
   /** The access token with which a change was refused. */
@@ -204,10 +211,14 @@ export function buildClient(
 
   const enter = async (level: 'login' | 'register', json: object, authUrl?: string): Promise<LoginBody> => {
     const at = accountUrl(authUrl);
-    const request = { method: 'POST', url: `${at}/${level}`, resource: 'auth', json, isAnonymous: true };
-    const body = (await succeed(sender, request)).body as LoginBody;
+    const request: Request = { method: 'POST', url: `${at}/${level}`, resource: 'auth', json, isAnonymous: true };
+    const body = await sessions.logIn(async () => {
+      const { body } = await succeed(sender, { ...request, ...(cookie && { credentials: 'include' }) });
+      const { data } = body as LoginBody;
+      if (data.token !== undefined) sessions.start(data as IssuedTokens, at);
+      return body as LoginBody;
+    });
     if (body.data.token === undefined) return body;
-    sessions.start(body.data as IssuedTokens, at);
     isInUse = true;
     access.clear();
     return body;

@@ -14,6 +14,8 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly redirect?: 'error';
+  /** Sends and takes cookies at other origins, too. */
+  readonly credentials?: 'include';
   /** Sent without a token, as a login is. */
   readonly isAnonymous?: boolean;
 }

@@ -1,7 +1,7 @@
 /** Replaces the token of a login before it expires, with the refresh token of the session. */
 import { failureOf, isMissingRoute, isSuccess } from './failure.js';
 import type { Answer, Request } from './requests.js';
-import { type Login, now, type Session, type TokenStore } from './token-store.js';
+import { type Login, now, type Session, sessionOf, type TokenStore } from './token-store.js';
 
 /** A token is replaced when it has this time left, or half of its lifetime if that is shorter. */
 const MARGIN_MS = 10_000;
@@ -11,13 +11,15 @@ const LOGOUT_MS = 5_000;
 /** What the server answers to a login or a refresh. */
 export interface IssuedTokens {
   readonly token: string;
-  /** Of servers with sessions, as `expiresIn`. */
+  /** Of servers with sessions, unless it is in a cookie. */
   readonly refreshToken?: string;
-  /** Seconds. */
+  /** Of servers with sessions, in seconds. */
   readonly expiresIn?: number;
 }
 
 export interface Sessions {
+  /** Runs a login. Where its answer sets a cookie, it waits for the answers of other tabs that set one. */
+  logIn<T>(work: () => Promise<T>): Promise<T>;
   /** Stores a login at these endpoints. */
   start(issued: IssuedTokens, authUrl: string): void;
   /** The token to send; the last one where the session has ended. @throws Failure where it cannot be replaced now */
@@ -30,11 +32,22 @@ export interface Sessions {
   end(): Promise<void>;
 }
 
-/** @param send without a token */
-export function createSessions(tokens: TokenStore, send: (request: Request) => Promise<Answer>): Sessions {
-  /** Refreshes that run, by refresh token. */
-  const running = new Map<string, Promise<Login | undefined>>();
-  /** The last refresh token that the server has refused. */
+/** What a refresh replaces. Without a refresh token it is the time, as two tokens of one second may be the same text. */
+const idOf = (session: Session | undefined): string | undefined =>
+  session?.refreshToken ?? session?.refreshAt.toString();
+
+/** A page of another origin must say that it is one the server knows. */
+const BY_COOKIE = { credentials: 'include', headers: { 'X-Requested-With': 'declarest-client' } } as const;
+
+/** @param send without a token @param cookie whether a login sets one, as far as it is known */
+export function createSessions(
+  tokens: TokenStore,
+  send: (request: Request) => Promise<Answer>,
+  cookie: boolean,
+): Sessions {
+  /** Refreshes that run, by what they replace. */
+  const running = new Map<string | undefined, Promise<Login | undefined>>();
+  /** What the server has last refused to replace. */
   let refused: string | undefined;
 
   const post = (session: Session, path: string, signal?: AbortSignal): Promise<Answer> =>
@@ -42,49 +55,57 @@ export function createSessions(tokens: TokenStore, send: (request: Request) => P
       method: 'POST',
       url: `${session.authUrl}/${path}`,
       resource: 'auth',
-      json: { refreshToken: session.refreshToken },
+      ...(session.refreshToken === undefined ? BY_COOKIE : { json: { refreshToken: session.refreshToken } }),
       // A redirect could lead the refresh token to another origin.
       redirect: 'error',
       signal,
     });
 
-  const start: Sessions['start'] = ({ token, refreshToken, expiresIn = 0 }, authUrl) => {
+  const start: Sessions['start'] = ({ token, refreshToken, expiresIn }, authUrl) => {
+    if (expiresIn === undefined) return tokens.write({ token });
     const lifetime = expiresIn * 1000;
     const refreshAt = now() + lifetime - Math.min(MARGIN_MS, lifetime / 2);
-    tokens.write({ token, session: refreshToken === undefined ? undefined : { refreshToken, refreshAt, authUrl } });
+    tokens.write({ token, session: { refreshToken, refreshAt, authUrl } });
   };
 
   /** @returns the login that is stored afterwards; `undefined` where the session has ended */
-  const exchange = async ({ refreshToken }: Session): Promise<Login | undefined> => {
+  const exchange = async (session: Session): Promise<Login | undefined> => {
     const stored = tokens.read();
-    const isStored = (): boolean => tokens.read()?.session?.refreshToken === refreshToken;
+    const isStored = (): boolean => idOf(tokens.read()?.session) === idOf(session);
     // Another tab has refreshed, or logged out.
     if (!stored?.session || !isStored()) return stored;
     const answer = await post(stored.session, 'refresh');
-    const hasEnded = answer.status === 401 || isMissingRoute(answer);
-    if (!hasEnded && !isSuccess(answer)) throw failureOf(answer);
+    const issued = isSuccess(answer) ? (answer.body as { readonly data: IssuedTokens }).data : undefined;
+    // 400: the server takes refresh tokens in another way now.
+    const isRefused = [400, 401].includes(answer.status) || isMissingRoute(answer);
+    if (!isRefused && !issued) throw failureOf(answer);
+    // The cookie may belong to the login of another page by now, which has a storage of its own.
+    const hasEnded = !issued || (!session.refreshToken && sessionOf(issued.token) !== sessionOf(stored.token));
     // A logout or a login during the refresh counts more than its answer.
     if (!isStored()) return tokens.read();
     if (hasEnded) {
-      refused = refreshToken;
+      refused = idOf(session);
       return undefined;
     }
-    start((answer.body as { readonly data: IssuedTokens }).data, stored.session.authUrl);
+    start(issued, stored.session.authUrl);
     return tokens.read();
   };
 
   const refresh = async (session: Session): Promise<Login | undefined> => {
-    const { refreshToken } = session;
-    if (refreshToken === refused) return undefined;
-    const current =
-      running.get(refreshToken) ??
-      withLock(tokens.key, () => exchange(session)).finally(() => running.delete(refreshToken));
-    running.set(refreshToken, current);
+    const id = idOf(session);
+    if (id === refused) return undefined;
+    const current = running.get(id) ?? withLock(tokens.key, () => exchange(session)).finally(() => running.delete(id));
+    running.set(id, current);
     return current;
   };
 
   return {
     start,
+
+    logIn: (work) => {
+      const session = tokens.read()?.session;
+      return cookie || (session && session.refreshToken === undefined) ? withLock(tokens.key, work) : work();
+    },
 
     token: async () => {
       const login = tokens.read();
@@ -103,7 +124,7 @@ export function createSessions(tokens: TokenStore, send: (request: Request) => P
 
     hasEnded: () => {
       const session = tokens.read()?.session;
-      return session !== undefined && session.refreshToken === refused;
+      return session !== undefined && idOf(session) === refused;
     },
 
     end: async () => {

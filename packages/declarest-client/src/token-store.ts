@@ -9,7 +9,8 @@ export interface TokenStorage {
 
 /** What a login with sessions has beside the token. */
 export interface Session {
-  readonly refreshToken: string;
+  /** `undefined` where the browser has it in a cookie. */
+  readonly refreshToken?: string | undefined;
   /** When to replace the token, in milliseconds of {@link now}. */
   readonly refreshAt: number;
   /** Base of the endpoints that issued the refresh token, and the only place that it is sent to. */
@@ -96,6 +97,9 @@ export function readClaims(login: Login | undefined): (Claims & { readonly isExp
   const isExpired = login?.session === undefined && !(Number(exp) * 1000 > Date.now());
   return { id: String(sub), roles: Array.isArray(roles) ? roles.map(String) : [], isExpired };
 }
+
+/** The id of the session that a token belongs to. */
+export const sessionOf = (token: string): unknown => readPayload({ token })?.['sid'];
 
 /** The same text for tokens that differ only in their times. */
 export function claimsText(login: Login | undefined): string {

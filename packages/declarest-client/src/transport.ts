@@ -13,7 +13,7 @@ export interface Transport {
 export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' | 'provider'): Transport {
   /** The only place that attaches the token. */
   const respond: Transport['respond'] = async (request, token) => {
-    const { method, url, query, json, body, headers, signal, redirect } = request;
+    const { method, url, query, json, body, headers, signal, redirect, credentials } = request;
     try {
       return await fetch(withQuery(url, query), {
         method,
@@ -26,6 +26,7 @@ export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' 
         ...(json !== undefined ? { body: JSON.stringify(json) } : body !== undefined && { body }),
         ...(signal && { signal }),
         ...(redirect && { redirect }),
+        ...(credentials && { credentials }),
       });
     } catch (cause) {
       throw failureOfFetch(request, cause);

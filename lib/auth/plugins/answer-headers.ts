@@ -1,0 +1,22 @@
+/** The headers of the answers of account endpoints. */
+import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
+
+const RESPONSE = Symbol('declarest.response');
+
+/** Express adds to a header by a method of its own. Fastify adds cookies by itself. */
+type Response = HeaderWriter & { readonly append?: HeaderWriter['header'] };
+type AnsweredRequest = HttpRequest & { [RESPONSE]?: Response };
+
+export const keepResponse = (request: AnsweredRequest, response: Response): Response => (request[RESPONSE] = response);
+
+/** A cookie is added to those of others. @throws Error for a request that no account endpoint answers */
+export function setHeaders({ [RESPONSE]: response }: AnsweredRequest, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!response)
+      throw new Error(
+        `${name} must be sent by an account endpoint, got another route. Declare it by accountEndpoint().`,
+      );
+    if (name === 'Set-Cookie' && response.append) response.append(name, value);
+    else response.header(name, value);
+  }
+}

@@ -1,0 +1,92 @@
+/** How refresh tokens come from clients and go to them: in JSON, or in a cookie that no script of a page can read. */
+import { ForbiddenException } from '@nestjs/common';
+import { authFailure } from '../../documents/failures.js';
+import { TEXT } from '../../documents/operation-document.js';
+import type { JsonSchema } from '../../entities/json-schema.js';
+import type { HttpRequest } from '../../http/http-request.js';
+import type { Answers } from '../plugins/document-parts.js';
+import type { Endpoint, EndpointCall, IssuedParts } from '../plugins/plugin.js';
+import type { SessionSettings } from './session-settings.js';
+
+/** What a login and a refresh issue. */
+export interface IssuedTokens {
+  readonly refreshToken: string;
+  readonly [member: string]: unknown;
+}
+
+type Headers = NonNullable<IssuedParts['headers']>;
+
+export interface TokenCarrier {
+  /** The fields of a body that holds the token. */
+  readonly fields: Readonly<Record<string, JsonSchema>>;
+  /** What endpoints that take the token say in the OpenAPI document. */
+  readonly described: Pick<Endpoint, 'parameters'> & { readonly answers?: Answers };
+  /** The token that a request has sent. @throws 403 for a request that a page of another origin may have caused */
+  readonly read: (call: EndpointCall) => string | undefined;
+  /** The members and headers of an answer that bring the token to the client. */
+  readonly send: (issued: IssuedTokens) => Required<Pick<IssuedParts, 'members' | 'headers'>>;
+  /** The headers of an answer after which the client has no token. */
+  readonly removal: Headers;
+}
+
+const inBody: TokenCarrier = {
+  fields: { refreshToken: TEXT },
+  described: {},
+  read: ({ body }) => body['refreshToken'] as string | undefined,
+  send: (members) => ({ members, headers: {} }),
+  removal: {},
+};
+
+/** Browsers accept this prefix with `Secure`, `Path=/` and no `Domain` only: no other host can set the cookie. */
+const NAME = '__Host-declarest-refresh';
+const FOREIGN = 'This request must come from a page of this server, or have the header X-Requested-With';
+
+const setCookie = (token: string, seconds: number): Headers => ({
+  'Set-Cookie': `${NAME}=${token}; Max-Age=${seconds}; Path=/; HttpOnly; Secure; SameSite=Strict`,
+});
+
+const inCookie = (lifetimeMs: number): TokenCarrier => ({
+  fields: {},
+  described: {
+    parameters: () => [
+      {
+        in: 'header',
+        name: 'X-Requested-With',
+        schema: TEXT,
+        description: `Any text. Pages of this server need not send it. The refresh token is in the cookie \`${NAME}\`.`,
+      },
+    ],
+    answers: { 403: authFailure('A page of another origin may have sent the request.', FOREIGN) },
+  },
+  read({ request }) {
+    if (!isFromOwnPage(request)) throw new ForbiddenException(FOREIGN);
+    return tokenIn(request);
+  },
+  send: ({ refreshToken, ...members }) => ({
+    members,
+    headers: setCookie(refreshToken, Math.ceil(lifetimeMs / 1000)),
+  }),
+  removal: setCookie('', 0),
+});
+
+export const carrierOf = ({ isInCookie, refreshTokenMs }: SessionSettings): TokenCarrier =>
+  isInCookie ? inCookie(refreshTokenMs) : inBody;
+
+/** A browser sends the cookie once. Of two, nobody can say which one it has from this server. */
+function tokenIn({ headers: { cookie = '' } }: HttpRequest): string | undefined {
+  const pairs = cookie.split(';').map((pair) => pair.replace(/^[ \t]+/, ''));
+  const [own, ...others] = pairs.filter((pair) => pair.startsWith(`${NAME}=`));
+  return others.length === 0 ? own?.slice(NAME.length + 1) : undefined;
+}
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+/**
+ * Other origins of the same site get the cookie sent, too. They cannot set these headers: `X-Requested-With` needs a
+ * preflight, and the others belong to the browser.
+ */
+function isFromOwnPage({ headers }: HttpRequest): boolean {
+  const { host = '', origin } = headers;
+  if (headers['x-requested-with'] || headers['sec-fetch-site'] === 'same-origin') return true;
+  return origin === `https://${host}` || (origin === `http://${host}` && LOOPBACK.test(host));
+}

@@ -1,0 +1,183 @@
+/** Sessions in cookies as a real browser keeps them. Runs where TEST_CHROMIUM is the path of a Chromium. */
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Controller, Get, Header, type MiddlewareConsumer, Module, type NestModule, Param } from '@nestjs/common';
+import { transform } from '@swc/core';
+import { cors } from 'declarest';
+import type { Client, createClient } from 'declarest-client';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
+import { browserPath } from '../harness/browser.js';
+import { PLATFORMS } from '../harness/platforms.js';
+
+const CLIENT = fileURLToPath(new URL('../../packages/declarest-client/src', import.meta.url));
+const NAME = '__Host-declarest-refresh';
+const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+
+/** The client as a page loads it. */
+async function moduleOf(file: string): Promise<string> {
+  const source = await readFile(join(CLIENT, file.replace(/\.js$/, '.ts')), 'utf8');
+  const jsc = { parser: { syntax: 'typescript' }, target: 'es2022' } as const;
+  return (await transform(source, { jsc, module: { type: 'es6' }, swcrc: false, configFile: false })).code;
+}
+
+const PAGE = `<title>shop</title>
+<script type="module">
+  import { createClient } from '/client/index.js';
+  globalThis.createClient = createClient;
+</script>`;
+
+@Controller()
+class PagesController {
+  @Get()
+  @Header('Content-Type', 'text/html')
+  page() {
+    return PAGE;
+  }
+
+  @Get('client/:file')
+  @Header('Content-Type', 'text/javascript')
+  client(@Param('file') file: string) {
+    return moduleOf(file);
+  }
+}
+
+/** A page on a port, that is an origin, of its own. All of them are one site. */
+async function openOrigin(): Promise<{ origin: string; server: Server }> {
+  const server = createServer((request, response) => {
+    const file = /^\/client\/([\w-]+\.js)$/.exec(request.url ?? '')?.[1];
+    if (file === undefined) response.setHeader('Content-Type', 'text/html').end(PAGE);
+    else void moduleOf(file).then((code) => response.setHeader('Content-Type', 'text/javascript').end(code));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, 'localhost', resolve));
+  return { origin: `http://localhost:${(server.address() as AddressInfo).port}`, server };
+}
+
+type Window = { createClient: typeof createClient; client: Client };
+
+/** Opens a page with a client. */
+async function open(context: BrowserContext, url: string, api: string, cookie: boolean): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.waitForFunction(() => 'createClient' in globalThis);
+  await page.evaluate(
+    ({ api, cookie }) => {
+      const window = globalThis as unknown as Window;
+      window.client = window.createClient(api, { cookie });
+    },
+    { api, cookie },
+  );
+  return page;
+}
+
+const emailIn = (page: Page): Promise<string> =>
+  page.evaluate(async () => (await (globalThis as unknown as Window).client.user<{ email: string }>()).email);
+
+describe.each(PLATFORMS)('in Chromium, on %s', (platform) => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let app: AuthApp;
+  let other: { origin: string; server: Server };
+  let stranger: { origin: string; server: Server };
+  let origin: string;
+  let api: string;
+  let refreshes: number;
+
+  beforeAll(async () => {
+    [other, stranger] = [await openOrigin(), await openOrigin()];
+    @Module({})
+    class Origins implements NestModule {
+      configure(consumer: MiddlewareConsumer): void {
+        consumer.apply(cors(other.origin)).forRoutes('/api/auth/*path');
+      }
+    }
+    const auth = { sessions: { cookie: true } };
+    app = await startAuth(platform, { auth, imports: [Origins], controllers: [PagesController] });
+    origin = `http://localhost:${app.port}`;
+    api = `${origin}/api`;
+    browser = await chromium.launch({ executablePath: browserPath as string, args: ARGS });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    other.server.close();
+    stranger.server.close();
+    await app.close();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+    refreshes = 0;
+    context.on('request', (request) => {
+      if (request.url().endsWith('/refresh') && request.method() === 'POST') refreshes += 1;
+    });
+  });
+  afterEach(() => context.close());
+
+  const logIn = async (page: Page): Promise<string> => {
+    const email = uniqueEmail();
+    await app.register({ email });
+    const credentials = { email, password: PASSWORD };
+    await page.evaluate((given) => (globalThis as unknown as Window).client.login(given), credentials);
+    return email;
+  };
+  /** For the clock of the client, the access token has expired. */
+  const expire = (page: Page): Promise<void> =>
+    page.evaluate(() => {
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 1_000_000;
+    });
+
+  it('keeps the cookie from scripts, refreshes by it after a reload, and removes it at a logout', async () => {
+    const page = await open(context, origin, api, false);
+    const email = await logIn(page);
+    const [cookie] = await context.cookies(origin);
+    expect(cookie).toMatchObject({ name: NAME, path: '/', httpOnly: true, secure: true, sameSite: 'Strict' });
+    const readable = await page.evaluate<string>('document.cookie + JSON.stringify(localStorage)');
+    expect(readable).toContain('eyJ');
+    expect(readable).not.toContain(cookie?.value);
+    const reloaded = await open(context, origin, api, false);
+    await expire(reloaded);
+    expect([await emailIn(reloaded), refreshes]).toEqual([email, 1]);
+    await reloaded.evaluate(() => (globalThis as unknown as Window).client.logout());
+    expect(await context.cookies(origin)).toEqual([]);
+  });
+
+  it('of two tabs, one refreshes at a time', async () => {
+    const [first, second] = [await open(context, origin, api, false), await open(context, origin, api, false)];
+    const email = await logIn(first);
+    for (const tab of [first, second]) await expire(tab);
+    expect(await Promise.all([emailIn(first), emailIn(second)])).toEqual([email, email]);
+    expect(refreshes).toBe(1);
+  });
+
+  it('a page of another origin of the site uses the cookie where cors() names the origin', async () => {
+    const page = await open(context, other.origin, api, true);
+    const email = await logIn(page);
+    await expire(page);
+    expect([await emailIn(page), refreshes]).toEqual([email, 1]);
+  });
+
+  it('a page of an origin of the site that cors() does not name can neither refresh nor log out', async () => {
+    const page = await open(context, origin, api, false);
+    const email = await logIn(page);
+    const evil = await open(context, stranger.origin, api, true);
+    const refused: number[] = [];
+    context.on('response', (response) => void refused.push(response.status()));
+    for (const path of ['refresh', 'logout'])
+      await evil.evaluate(
+        (url) => fetch(url, { method: 'POST', mode: 'no-cors', credentials: 'include' }).then(() => undefined),
+        `${api}/auth/${path}`,
+      );
+    await expect(
+      evil.evaluate(
+        (url) => fetch(url, { method: 'POST', credentials: 'include', headers: { 'X-Requested-With': 'x' } }),
+        `${api}/auth/refresh`,
+      ),
+    ).rejects.toThrow('Failed to fetch');
+    expect(refused.slice(0, 2)).toEqual([403, 403]);
+    await expire(page);
+    expect(await emailIn(page)).toBe(email);
+  });
+});
