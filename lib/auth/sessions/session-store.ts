@@ -10,7 +10,7 @@ import { AuthSession } from './auth-session.js';
 /** What a list of sessions shows at most; the ones used last come first. */
 const MAX_LISTED = 100;
 
-export type NewSession = Pick<AuthSession, 'id' | 'userId' | 'currentHash' | 'userAgent' | 'address'>;
+export type NewSession = Pick<AuthSession, 'id' | 'userId' | 'currentHash' | 'userAgent' | 'address' | 'login'>;
 
 type Where = FindOptionsWhere<AuthSession>;
 
