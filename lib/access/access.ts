@@ -1,6 +1,7 @@
 /** Rules as declared, and the access to a route: rules change it, from the broadest to the narrowest; the result decides. */
 import { BASE_ROLE, type Principal } from '../http/principal.js';
 import type { HttpRequest } from '../http/http-request.js';
+import { AuthenticationRequired } from '../http/refusal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { byBreadth, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';
@@ -48,7 +49,8 @@ export const DENIED = plain('denied');
 export const ACCESS_BY_NAME = { public: PUBLIC, authenticated: AUTHENTICATED, denied: DENIED } as const;
 
 export type Refusal =
-  | { readonly reason: 'unauthenticated' }
+  /** `exception`: what a policy has thrown, to ask for another token. */
+  | { readonly reason: 'unauthenticated'; readonly exception?: AuthenticationRequired }
   /** `missing`: any of the roles, or the name of a policy. Without it, nobody has access. */
   | { readonly reason: 'forbidden'; readonly missing?: readonly string[]; readonly byPolicy?: true };
 
@@ -78,6 +80,7 @@ export async function checkPolicies(
     try {
       if ((await allows(principal, request)) === true) continue;
     } catch (error) {
+      if (error instanceof AuthenticationRequired) return { reason: 'unauthenticated', exception: error };
       onError(name, error);
     }
     return { reason: 'forbidden', missing: [name], byPolicy: true };

@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { ServiceUnavailable } from '../http/failure.js';
-import { setCaller, type Principal } from '../http/principal.js';
+import { setCaller, type LoginClaims, type Principal } from '../http/principal.js';
+import type { AccessRefused } from '../http/refusal.js';
 import type { HttpRequest } from '../http/http-request.js';
 
 export interface Authentication {
@@ -12,8 +13,10 @@ export interface Authentication {
   readonly token?: string | undefined;
   /** Whether the token is a key: its user has the role `KEY`, and opens no account endpoint. */
   readonly isKey?: boolean;
-  /** Set where it is not known whether the token is still valid: what a request that needs a token is answered with. */
-  readonly failure?: ServiceUnavailable;
+  /** What the token says about the login. */
+  readonly login?: LoginClaims;
+  /** What a request that needs a user is answered with: the token may be valid (503), or is not good enough (403). */
+  readonly failure?: ServiceUnavailable | AccessRefused;
 }
 
 export abstract class Authenticator {
@@ -52,7 +55,11 @@ export function authenticate(authenticator: Authenticator, request: Authenticate
 export async function readCaller(authenticator: Authenticator, request: AuthenticatedRequest): Promise<void> {
   const known = request[AUTHENTICATION];
   if (!known?.principal) return;
-  const present = await authenticator.readCaller(known);
+  const read = await authenticator.readCaller(known);
+  const hasOtherRole = read.principal && read.principal.roles.join() !== known.principal.roles.join();
+  // A plugin may accept the token for the role that it names only.
+  const isLogin = read.bearerWasSent && !read.isKey;
+  const present = (isLogin && hasOtherRole && (await authenticator.confirm(read, request))) || read;
   const user = request.user as Partial<Principal> | undefined;
   request[AUTHENTICATION] = present;
   if (present.principal && present !== known) setCaller(request, present.principal);

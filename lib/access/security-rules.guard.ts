@@ -83,8 +83,10 @@ export class AccessDecision {
   }
 
   private refuse(access: Access, refusal: Refusal, bearerWasSent: boolean): Refused {
-    const isForbidden = refusal.reason === 'forbidden';
-    const exception = isForbidden ? new AccessRefused(refusal.missing) : new AuthenticationRequired(bearerWasSent);
+    const exception =
+      refusal.reason === 'forbidden'
+        ? new AccessRefused(refusal.missing)
+        : (refusal.exception ?? new AuthenticationRequired(bearerWasSent));
     const { explainRefusals } = this.rules.options;
     const rule = explainRefusals && { 'X-Access-Rule': encodeURI(describeDecision(access, refusal)) };
     return { exception, headers: { ...rule, ...headersOf(exception) } };

@@ -12,6 +12,12 @@ interface TokenUser {
  */
 export type Principal<Claims extends object = object> = TokenUser & Readonly<Claims>;
 
+/** How and when a user logged in: `amr` (RFC 8176), and `auth_time` in seconds (OpenID Connect Core 1.0 §2). */
+export interface LoginClaims {
+  readonly amr: readonly string[];
+  readonly auth_time: number;
+}
+
 type Expand = (roles: readonly string[]) => readonly string[];
 const EXPAND = Symbol('declarest.expandRoles');
 const CALLER = Symbol('declarest.caller');

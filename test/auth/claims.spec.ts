@@ -180,6 +180,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it.each<[string, () => unknown]>([
     ['a reserved name', () => ({ roles: ['ADMIN'] })],
+    ['what only a second factor says', () => ({ amr: ['mfa'] })],
     ['the name of an id', () => ({ id: 1 })],
     ['no object', () => 'tenant'],
     ['nothing', () => undefined],

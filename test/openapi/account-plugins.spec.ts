@@ -1,7 +1,9 @@
 /** The endpoint of a plugin in the document and in the access report, and what its hooks add to logins. */
-import { accountEndpoint, AccessReport, type AuthPlugin } from 'declarest';
-import { startAuth } from '../auth/auth-app.js';
-import { documentOf } from './described.js';
+import { accountEndpoint, AccessReport, type AuthPlugin, secondFactor } from 'declarest';
+import { startAuth, uniqueEmail } from '../auth/auth-app.js';
+import type { Answer } from '../harness/client.js';
+import { AuthenticatorApp } from '../logins/authenticator-app.js';
+import { DescribedApi, documentOf } from './described.js';
 
 const plugin: AuthPlugin = {
   name: 'codes',
@@ -45,4 +47,36 @@ it('the endpoints of a plugin are in the document and in the access report', asy
     { method: 'DELETE', path: '/api/auth/codes/:id' },
   ]);
   await close();
+});
+
+it('the document has every answer of a second factor, and both answers of a login', async () => {
+  const app = await startAuth('express', { auth: { sessions: true, plugins: [secondFactor()] } });
+  const api = new DescribedApi(documentOf(app.app));
+  const email = uniqueEmail();
+  const phone = new AuthenticatorApp(app, email, (await app.register({ email })).token);
+  const answers: [string, Answer][] = [];
+  const keep = async (id: string, answer: Promise<Answer>): Promise<Answer> => {
+    answers.push([id, await answer]);
+    return answer;
+  };
+  await keep('login', phone.login());
+  await keep('confirmFactor', phone.post('mfa/confirm', { code: '123456' }));
+  phone.secret = (await keep('enrolFactor', phone.post('mfa/enrol', {}))).json.data.secret;
+  await keep('confirmFactor', phone.post('mfa/confirm', { code: '000000' }));
+  const confirmed = await keep('confirmFactor', phone.post('mfa/confirm', { code: await phone.code() }));
+  const [first = '', second = '', third = ''] = confirmed.json.data.recoveryCodes as string[];
+  const { challenge } = (await keep('login', phone.login())).json.data;
+  await keep('answerChallenge', phone.answer(challenge, '12'));
+  await keep('answerChallenge', phone.answer(challenge, '000000'));
+  phone.token = (await keep('answerChallenge', phone.answer(challenge, first))).json.data.token;
+  await keep('renewRecoveryCodes', phone.post('mfa/codes', { code: 'x' }));
+  await keep('disableFactor', phone.post('mfa/disable', { code: second }));
+  await keep('renewRecoveryCodes', phone.post('mfa/codes', { code: third }));
+  expect(answers.map(([, { status }]) => status)).toEqual([200, 409, 200, 401, 200, 200, 400, 401, 200, 400, 204, 401]);
+  expect(answers.flatMap(([id, answer]) => api.wrongWith(api.operation(id), answer))).toEqual([]);
+  const tokens = {
+    properties: { data: { anyOf: [{ required: ['user', 'token', 'refreshToken', 'expiresIn'] }, {}] } },
+  };
+  expect(api.operation('login').responses['200']?.content?.['application/json']?.schema).toMatchObject(tokens);
+  await app.close();
 });

@@ -1,7 +1,7 @@
 /** Checks credentials, and issues what a client needs to be logged in. */
 import { Inject, Injectable, UnauthorizedException } from '@nestjs/common';
 import type { JsonObject } from '../../http/json-body.js';
-import type { Principal } from '../../http/principal.js';
+import type { LoginClaims, Principal } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
@@ -19,6 +19,15 @@ import { UserRepository, userByLogin, withoutHash } from '../users/user.reposito
 
 /** No login name is longer. */
 const MAX_LOGGED = 254;
+
+/** A user whom an endpoint of a plugin has identified. */
+export interface IdentifiedUser {
+  readonly id: string | number;
+  /** How the user was identified. The tokens of the login say it, also after a refresh. */
+  readonly login?: LoginClaims;
+  /** Spends what has identified the user, when all is issued. Where it returns `false`, the login fails. */
+  readonly spend?: () => Promise<boolean>;
+}
 
 /** Reads the user again. @returns `undefined` where the credentials do not count any more */
 type Recheck = () => Promise<AuthUser | undefined>;
@@ -53,8 +62,8 @@ export class Logins {
    * @returns the body of the answer; a challenge in place of the token where a plugin asks for a further step
    * @throws 401 for a user who is unknown or inactive, and what hooks throw
    */
-  async complete({ id }: { readonly id: string | number }, request: HttpRequest): Promise<LoginAnswer> {
-    const context = contextOf(request);
+  async complete({ id, login, spend }: IdentifiedUser, request: HttpRequest): Promise<LoginAnswer> {
+    const context = { ...contextOf(request), login };
     const userId = String(id);
     const found = await this.users.findById(userId);
     if (!found?.active) throw this.failed(found?.[this.options.loginField] ?? userId, context);
@@ -62,7 +71,7 @@ export class Logins {
     if (challenge) return { success: true, ...challenge };
     return this.logIn(found, context, async () => {
       const user = await this.users.findById(userId);
-      return user?.active ? user : undefined;
+      return user?.active && (await spend?.()) !== false ? user : undefined;
     });
   }
 
@@ -71,20 +80,24 @@ export class Logins {
    * @throws 400, 401, 429, and what hooks throw; Error where the option `claims` fails
    */
   async login(body: JsonObject, request: HttpRequest): Promise<LoginAnswer> {
-    const { name, password } = this.readCredentials(body);
+    const { loginField } = this.options;
+    const sent = { [loginField]: body[loginField], password: body['password'] };
+    const { [loginField]: name, password } = readTexts(sent, [loginField, 'password']);
     const context = contextOf(request);
     const { address } = context;
     let lookUp: Promise<AuthUser | null> | undefined;
-    const find = (): Promise<AuthUser | null> => (lookUp ??= userByLogin(this.users, this.options.loginField, name));
+    const find = (): Promise<AuthUser | null> => (lookUp ??= userByLogin(this.users, loginField, name));
     const findUser = async (): Promise<string | undefined> => (await find())?.id.toString();
     const attempt = { action: 'password', account: name, address, findUser } as const;
-    const { found, challenge } = await this.attempts.run(attempt, async () => {
+    const { found, hash, challenge } = await this.attempts.run(attempt, async () => {
       const user = await this.compare(name, await find(), password, context);
-      return { found: user, challenge: await this.plugins.beforeLogin(withoutHash(user), context) };
+      const renewed = await this.passwords.renew(user, password);
+      return { found: user, hash: renewed, challenge: await this.plugins.beforeLogin(withoutHash(user), context) };
     });
-    if (challenge) return { success: true, ...challenge };
-    const hash = await this.passwords.renew(found, password);
-    return this.logIn(withoutHash(found), context, () => this.passwords.recheck(String(found.id), password, hash));
+    const recheck: Recheck = () => this.passwords.recheck(String(found.id), password, hash);
+    if (!challenge) return this.logIn(withoutHash(found), context, recheck);
+    if (!(await recheck())) throw this.failed(name, context);
+    return { success: true, ...challenge };
   }
 
   private async logIn(found: AuthUser, context: LoginContext, recheck: Recheck): Promise<LoginAnswer> {
@@ -94,7 +107,7 @@ export class Logins {
       const present = await recheck();
       if (!present) throw this.failed(found[this.options.loginField] ?? String(found.id), context);
       const user = withoutHash(present);
-      const token = this.accessTokens.signFor(user, await this.accessTokens.ownClaimsOf(user), session);
+      const token = this.accessTokens.signFor(user, await this.accessTokens.ownClaimsOf(user), session, context.login);
       const members = send();
       this.events.emit('login.succeeded', { userId: String(user.id), address: context.address });
       const { id, email, username, role } = profileOf(user, this.options);
@@ -144,12 +157,6 @@ export class Logins {
       if (!found) throw new UnauthorizedException('Invalid credentials');
       return found;
     });
-  }
-
-  private readCredentials(body: JsonObject): { readonly name: string; readonly password: string } {
-    const { loginField } = this.options;
-    const read = readTexts({ [loginField]: body[loginField], password: body['password'] }, [loginField, 'password']);
-    return { name: read[loginField], password: read.password };
   }
 
   private async compare(name: string, user: AuthUser | null, password: string, context: LoginContext) {

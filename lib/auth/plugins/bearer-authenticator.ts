@@ -37,9 +37,9 @@ export class BearerAuthenticator implements Authenticator {
     const token = values.length === 1 ? bearer.groups?.['token'] : undefined;
     const claims = token === undefined ? undefined : this.tokens.verify(token);
     if (!claims) return { bearerWasSent: true, token };
-    const { sub, email, roles, sid, own } = claims;
+    const { sub, email, roles, sid, login, own } = claims;
     const principal = { id: this.options.parseId(sub), email, roles, ...own };
-    return { bearerWasSent: true, principal, ...(sid !== undefined && { session: sid }) };
+    return { bearerWasSent: true, principal, ...(sid !== undefined && { session: sid }), ...(login && { login }) };
   }
 
   confirm(bearer: Authentication, request: HttpRequest): Promise<Authentication> | undefined {

@@ -42,7 +42,8 @@ export async function describeEndpoints(controller: Type<unknown>, described: De
   const operations = new Map(
     endpoints.map((endpoint) => {
       const further = logins.map(({ login, register }) => ({ login, register })[endpoint.name]);
-      return [endpoint.name, operationOf(endpoint, parts, Object.assign({}, ...further) as Answers)];
+      const answers = further.map((each) => (typeof each === 'function' ? each(parts) : each));
+      return [endpoint.name, operationOf(endpoint, parts, Object.assign({}, ...answers) as Answers)];
     }),
   );
   describeController(swagger, controller, { tag: 'Auth', operations, schemas });

@@ -24,7 +24,7 @@ export interface LoginDocument {
   /** The members that `issue` adds. */
   readonly members?: Readonly<Record<string, JsonSchema>>;
   /** Further answers of `login`, by status. */
-  readonly login?: Answers;
+  readonly login?: Answers | ((parts: DocumentParts) => Answers);
   /** Further answers of `register`, by status. */
   readonly register?: Answers;
   /** Schemas that endpoints of the plugin refer to. */

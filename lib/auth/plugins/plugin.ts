@@ -5,7 +5,7 @@ import type { Authentication } from '../../access/principal.js';
 import type { ParameterDocument } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import type { JsonObject } from '../../http/json-body.js';
-import type { Principal } from '../../http/principal.js';
+import type { LoginClaims, Principal } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { DeclaredRoute } from '../../routes/declared-route.js';
 import type { Attempt, AttemptLimits } from '../throttle/attempt.js';
@@ -124,6 +124,8 @@ export interface LoginContext extends ClientInfo {
   readonly request: HttpRequest;
   /** Whether the user has just registered. */
   readonly isNew: boolean;
+  /** What `Logins.complete` was given, for the tokens. */
+  readonly login?: LoginClaims | undefined;
 }
 
 /** What is answered in place of tokens, when a login needs a further step. */

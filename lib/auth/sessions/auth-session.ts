@@ -1,6 +1,7 @@
 /** The table of sessions: one row from a login to its end. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { TIME } from '../../database/database-time.js';
+import type { LoginClaims } from '../../http/principal.js';
 
 const HASH = { type: 'varchar', length: 64 } as const;
 
@@ -46,4 +47,8 @@ export class AuthSession {
 
   @Column({ type: 'varchar', length: 45, nullable: true })
   address!: string | null;
+
+  /** What its tokens say about the login. */
+  @Column({ type: 'simple-json', nullable: true })
+  login!: LoginClaims | null;
 }

@@ -13,7 +13,7 @@ const MAX_LISTED = 100;
 /** One login ends no more sessions, where `maxSessions` is new to a user with many. */
 const MAX_ENDED = 1_000;
 
-export type NewSession = Pick<AuthSession, 'id' | 'userId' | 'currentHash' | 'userAgent' | 'address'>;
+export type NewSession = Pick<AuthSession, 'id' | 'userId' | 'currentHash' | 'userAgent' | 'address' | 'login'>;
 
 type Where = FindOptionsWhere<AuthSession>;
 

@@ -1,6 +1,6 @@
 /** The life of sessions: started by a login, continued by refresh tokens, ended by a logout or by a token that is used again. */
 import { Inject, Injectable } from '@nestjs/common';
-import type { AccountChange } from '../plugins/plugin.js';
+import type { AccountChange, LoginContext } from '../plugins/plugin.js';
 import type { Attempt } from '../throttle/attempt.js';
 import type { ClientInfo } from '../throttle/client-info.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
@@ -28,10 +28,10 @@ export class Sessions {
     @Inject(SESSION_SETTINGS) private readonly settings: SessionSettings,
   ) {}
 
-  async start({ id }: AuthUser, { address, userAgent }: ClientInfo) {
+  async start({ id }: AuthUser, { address, userAgent, login }: LoginContext) {
     const { text: refreshToken, sessionId, hash } = this.refreshTokens.create();
     const userId = String(id);
-    const client = { userAgent: userAgent ?? null, address: address ?? null };
+    const client = { userAgent: userAgent ?? null, address: address ?? null, login: login ?? null };
     const session = { id: sessionId, userId, currentHash: hash, ...client };
     await this.store.insert(session);
     this.events.emit('session.started', { userId, sessionId });
@@ -73,7 +73,7 @@ export class Sessions {
     // The role may have changed while `claims` ran.
     const user = await this.activeUserOf(session);
     if (!user) return undefined;
-    const token = this.accessTokens.signFor(user, own, id);
+    const token = this.accessTokens.signFor(user, own, id, session.login);
     return { token, refreshToken: next.text, expiresIn: this.settings.accessTokenSeconds };
   }
 

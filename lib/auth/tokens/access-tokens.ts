@@ -69,13 +69,13 @@ export class AccessTokens {
     return this.claims && checkOwnClaims(await this.claims(user));
   }
 
-  signFor({ id, email, role }: AuthUser, own: OwnClaims, session: string | undefined): string {
-    const claims = { sub: String(id), email: email ?? '', roles: [role], ...(own && { own }) };
+  signFor({ id, email, role }: AuthUser, own: OwnClaims, session?: string, login?: TokenClaims['login']): string {
+    const claims = { sub: String(id), email: email ?? '', roles: [role], login, ...(own && { own }) };
     return this.sign({ ...claims, ...(session !== undefined && { sid: session }) });
   }
 
-  sign({ sub, email, roles, sid, own }: TokenClaims): string {
-    const payload = { sub, email, roles, ...(sid !== undefined && { sid }), ...own };
+  sign({ sub, email, roles, sid, login, own }: TokenClaims): string {
+    const payload = { sub, email, roles, ...(sid !== undefined && { sid }), ...login, ...own };
     return (this.signers[0] as TokenSigner).sign(payload);
   }
 

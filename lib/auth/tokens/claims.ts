@@ -1,20 +1,9 @@
 /** The claims of a token, and those that the option `claims` adds. */
-import type { Principal } from '../../http/principal.js';
+import type { LoginClaims, Principal } from '../../http/principal.js';
 
+const REGISTERED = ['sub', 'iat', 'exp', 'nbf', 'iss', 'aud', 'jti'] as const;
 /** Claims with a meaning of their own (RFC 7519 §4.1 and this package), and `id`, which a principal has. */
-export const RESERVED_CLAIMS = [
-  'sub',
-  'email',
-  'roles',
-  'sid',
-  'iat',
-  'exp',
-  'nbf',
-  'iss',
-  'aud',
-  'jti',
-  'id',
-] as const;
+export const RESERVED_CLAIMS = [...REGISTERED, 'id', 'email', 'roles', 'sid', 'amr', 'auth_time'] as const;
 
 /** Names that the option `claims` cannot use. */
 export type ReservedClaim = (typeof RESERVED_CLAIMS)[number];
@@ -26,6 +15,7 @@ export type OwnClaims<C extends object> = C & { readonly [K in ReservedClaim]?: 
 export interface TokenClaims extends Pick<Principal, 'email' | 'roles'> {
   readonly sub: string;
   readonly sid?: string;
+  readonly login?: LoginClaims | null | undefined;
   readonly own?: Readonly<Record<string, unknown>>;
 }
 
@@ -65,7 +55,7 @@ function refuse(what: string): never {
  */
 export function readClaims(payload: unknown, hasOwn = false): TokenClaims | undefined {
   if (typeof payload !== 'object' || payload === null) return undefined;
-  const { sub, email, roles, sid, exp, ...others } = payload as Record<string, unknown>;
+  const { sub, email, roles, sid, exp, amr, auth_time, ...others } = payload as Record<string, unknown>;
   if (!Number.isFinite(exp)) return undefined;
   if (typeof sub !== 'string' || sub === '') return undefined;
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return undefined;
@@ -75,6 +65,7 @@ export function readClaims(payload: unknown, hasOwn = false): TokenClaims | unde
     email: typeof email === 'string' ? email : '',
     roles,
     ...(typeof sid === 'string' && { sid }),
+    ...(Array.isArray(amr) && typeof auth_time === 'number' && { login: { amr: amr.map(String), auth_time } }),
     ...(own.length > 0 && { own: Object.fromEntries(own) }),
   };
 }

@@ -1,0 +1,46 @@
+/** `required`: tokens of such a role, without a second factor, are good for its enrolment only. */
+import { Inject, Injectable } from '@nestjs/common';
+import type { Authentication } from '../../access/principal.js';
+import { pathOf, type HttpRequest } from '../../http/http-request.js';
+import { BASE_ROLE, CallerRoles, type LoginClaims } from '../../http/principal.js';
+import { AccessRefused } from '../../http/refusal.js';
+import { Application } from '../../routes/application.js';
+import { declaredRoute } from '../../routes/declared-route.js';
+import { FACTOR_SETTINGS, type FactorSettings } from './factor-settings.js';
+
+/** The endpoints of accounts that such a token opens. */
+const OPEN = ['me', 'logout', 'enrolFactor', 'confirmFactor'];
+
+/** Whether a login has given a second factor. */
+export const hasGivenFactor = (login: LoginClaims | undefined): login is LoginClaims =>
+  login?.amr.includes('mfa') === true;
+
+@Injectable()
+export class LimitedTokens {
+  constructor(
+    private readonly application: Application,
+    @Inject(FACTOR_SETTINGS) private readonly settings: FactorSettings,
+  ) {}
+
+  /** @returns `undefined` where the token is good enough */
+  refusalOf({ principal, login }: Authentication, request: HttpRequest): Authentication | undefined {
+    if (!principal || hasGivenFactor(login) || !this.isRequired(principal.roles)) return undefined;
+    // Only the one spelling of a path that the route table has.
+    if (this.application.once(openRoutes).has(`${request.method} ${pathOf(request)}`)) return undefined;
+    return { bearerWasSent: true, failure: new AccessRefused(['second factor']) };
+  }
+
+  private isRequired(roles: readonly string[]): boolean {
+    const { expand } = this.application.stateOf(CallerRoles);
+    const all = [BASE_ROLE, ...(expand?.(roles) ?? roles)];
+    return this.settings.required.some((role) => all.includes(role));
+  }
+}
+
+function openRoutes({ routeTable }: Application): ReadonlySet<string> {
+  const open = routeTable.controllerRoutes.filter(({ handler }) => {
+    const name = (handler as { readonly name?: string } | undefined)?.name ?? '';
+    return OPEN.includes(name) && declaredRoute(handler)?.declaredBy.includes('authBasePath') === true;
+  });
+  return new Set(open.map(({ method, path }) => `${method} ${path}`));
+}

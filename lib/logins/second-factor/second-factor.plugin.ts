@@ -1,0 +1,200 @@
+/** A second step of logins: a code of an authenticator app, or a recovery code. */
+import { UnauthorizedException } from '@nestjs/common';
+import { Logins } from '../../auth/accounts/logins.js';
+import { dataAnswer, LIMITED, MESSAGE, TOKEN, unauthorizedOr } from '../../auth/plugins/document-parts.js';
+import { accountEndpoint, type AuthPlugin, type AuthServices, type Endpoint } from '../../auth/plugins/plugin.js';
+import type { EndpointCall } from '../../auth/plugins/plugin.js';
+import { limitByAddress } from '../../auth/throttle/attempt.js';
+import { authFailure, TRUE } from '../../documents/failures.js';
+import { jsonResponse, openObject, TEXT } from '../../documents/operation-document.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
+import { readCode, wrongCode } from './codes.js';
+import { FactorChallenges } from './factor-challenges.js';
+import { FactorSecrets } from './factor-secrets.js';
+import { FACTOR_SETTINGS, readSettings } from './factor-settings.js';
+import { FactorChallenge, SecondFactor } from './factor-tables.js';
+import { hasGivenFactor, LimitedTokens } from './limited-tokens.js';
+import { SecondFactors } from './second-factors.js';
+import { Totp } from './totp.js';
+
+const CODE = { ...TEXT, description: 'Of the authenticator app, or a recovery code.', examples: ['492039'] };
+const RECOVERY_CODES = { recoveryCodes: { type: 'array', items: TEXT } };
+const CHALLENGE = openObject({ mfaRequired: TRUE, challenge: TEXT });
+const WRONG_CODE = {
+  ...unauthorizedOr('The token or the code is not valid.', wrongCode().message),
+  ...LIMITED,
+};
+const CONFLICT = { 409: authFailure('The enrolment is another one.', 'There is no enrolment to confirm') };
+
+/** Runs what checks a code, and counts failures for the account. What cannot be a code is 400 before any query. */
+function withCode<R>(
+  { attempts }: AuthServices,
+  { user, address }: Pick<EndpointCall, 'user' | 'address'>,
+  code: string,
+  work: (userId: string, code: string) => Promise<R>,
+): Promise<R> {
+  const read = readCode(code);
+  const account = String(user().id);
+  return attempts.run({ action: 'factor', account, address }, () => work(account, read));
+}
+
+const ENDPOINTS: readonly Endpoint[] = [
+  accountEndpoint({
+    name: 'enrolFactor',
+    route: 'POST mfa/enrol',
+    optionalTexts: { code: CODE },
+    sendsTokens: true,
+    summary: 'Begin to set up a second factor',
+    description: 'A factor that the user has counts until the new one is confirmed, and its `code` is required.',
+    answers: { 200: dataAnswer('For the authenticator app', { uri: TEXT, secret: TEXT }), ...WRONG_CODE, ...CONFLICT },
+    async run(services, call) {
+      const { users, get } = services;
+      const user = await users.findById(String(call.user().id));
+      if (!user?.active) throw new AuthenticationRequired(true);
+      const { code } = call.body;
+      const data =
+        code === undefined
+          ? await get(SecondFactors).enrol(user, undefined)
+          : await withCode(services, call, code, (_, read) => get(SecondFactors).enrol(user, read));
+      return { success: true, message: 'Confirm the second factor by a code', data };
+    },
+  }),
+  accountEndpoint({
+    name: 'confirmFactor',
+    route: 'POST mfa/confirm',
+    texts: { code: CODE },
+    sendsTokens: true,
+    summary: 'Confirm the second factor',
+    description: 'Ends all sessions. Each recovery code is good for one login.',
+    answers: { 200: dataAnswer('Logins need a code now', RECOVERY_CODES), ...WRONG_CODE, ...CONFLICT },
+    async run(services, call) {
+      const factors = services.get(SecondFactors);
+      const confirm = (userId: string, code: string) => factors.confirm(userId, code);
+      const recoveryCodes = await withCode(services, call, call.body.code, confirm);
+      return { success: true, message: 'Second factor enabled. Log in again', data: { recoveryCodes } };
+    },
+  }),
+  accountEndpoint({
+    name: 'disableFactor',
+    route: 'POST mfa/disable',
+    status: 204,
+    texts: { code: CODE },
+    summary: 'Remove the second factor',
+    description: 'Ends all sessions.',
+    answers: WRONG_CODE,
+    async run(services, call) {
+      const factors = services.get(SecondFactors);
+      await withCode(services, call, call.body.code, async (userId, code) => {
+        await factors.use(userId, code);
+        await factors.remove(userId);
+      });
+    },
+  }),
+  accountEndpoint({
+    name: 'renewRecoveryCodes',
+    route: 'POST mfa/codes',
+    texts: { code: CODE },
+    sendsTokens: true,
+    summary: 'Get new recovery codes',
+    description: 'Those before are not valid any more.',
+    answers: { 200: dataAnswer('The new codes', RECOVERY_CODES), ...WRONG_CODE },
+    async run(services, call) {
+      const factors = services.get(SecondFactors);
+      const recoveryCodes = await withCode(services, call, call.body.code, async (userId, code) => {
+        await factors.use(userId, code);
+        return factors.renewCodes(userId);
+      });
+      return { success: true, message: 'New recovery codes', data: { recoveryCodes } };
+    },
+  }),
+  accountEndpoint({
+    name: 'answerChallenge',
+    route: 'POST mfa/challenge',
+    access: 'public',
+    texts: { challenge: TEXT, code: CODE },
+    limit: 'challenge',
+    sendsTokens: true,
+    summary: 'Give the second factor of a login',
+    answers: ({ identity, members }) => ({
+      200: dataAnswer('Logged in', { user: identity, ...TOKEN, ...members }),
+      401: authFailure('The challenge or the code is not valid.', wrongCode().message),
+    }),
+    async run({ get, attempts }, { body, request, address }) {
+      const code = readCode(body.code);
+      const challenges = get(FactorChallenges);
+      const challenge = await challenges.find(body.challenge);
+      const { userId } = challenge;
+      await attempts.run({ action: 'factor', account: userId, address }, async () => {
+        await challenges.countTry(challenge);
+        await get(SecondFactors).use(userId, code);
+      });
+      const login = { amr: ['otp', 'mfa'], auth_time: Math.floor(Date.now() / 1000) };
+      return get(Logins).complete({ id: userId, login, spend: () => challenges.spend(challenge) }, request);
+    },
+  }),
+];
+
+export interface SecondFactorOptions {
+  /** The name of the application in the authenticator app. @default the host of `accountLinks` */
+  issuer?: string;
+  /**
+   * Roles that must have a second factor, roles that include them too, and `USER` for all users. Until a login has given the
+   * factor, its tokens are good for the enrolment, `me` and `logout` only; on public routes they count as none.
+   * @default []
+   */
+  required?: readonly string[];
+}
+
+/**
+ * Logins need a code of an authenticator app (RFC 6238) from users who have set one up, below `{base}/mfa`. Needs the package
+ * `otplib`, and the tables of `SecondFactor` and `FactorChallenge`. Secrets are encrypted by a key from `jwtSecret`.
+ * @throws InvalidOptionError
+ * @example plugins: [secondFactor({ issuer: 'Shop', required: ['ADMIN'] })]
+ */
+export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
+  const settings = readSettings(options);
+  return {
+    name: 'secondFactor',
+    tables: [SecondFactor, FactorChallenge],
+    providers: [
+      { provide: FACTOR_SETTINGS, useValue: settings },
+      { provide: Totp, useFactory: () => Totp.load() },
+      FactorSecrets,
+      SecondFactors,
+      FactorChallenges,
+      LimitedTokens,
+    ],
+    endpoints: ENDPOINTS,
+    limits: {
+      // Whoever is stopped by it has given the password before: strangers do not lock a user out.
+      factor: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),
+      challenge: limitByAddress,
+    },
+    async beforeLogin({ get }, user, { login, isNew }) {
+      if (isNew || hasGivenFactor(login) || !(await get(SecondFactors).isEnabled(user.id))) return undefined;
+      const challenge = await get(FactorChallenges).create(user);
+      return { message: 'Send a code of the second factor', data: { mfaRequired: true, challenge } };
+    },
+    async issue({ get }, { id }, { login }) {
+      // A factor that was confirmed after `beforeLogin` has ended the sessions before this one.
+      if (!hasGivenFactor(login) && (await get(SecondFactors).isEnabled(id)))
+        throw new UnauthorizedException('Log in again: a second factor was set up meanwhile');
+      return {};
+    },
+    async accountChanged({ get }, change) {
+      const { name, userId } = change;
+      if (name === 'user.deleted') await get(SecondFactors).forget(userId);
+      const isOfProfile = name === 'user.changed' && change.fields.active !== false && change.fields.role === undefined;
+      if (name !== 'user.created' && !isOfProfile) await get(FactorChallenges).removeAll(userId);
+    },
+    describe: () => ({
+      login: ({ identity, members }) => {
+        const data = { anyOf: [openObject({ user: identity, ...TOKEN, ...members }), CHALLENGE] };
+        return { 200: jsonResponse('Logged in, or a challenge', openObject({ ...MESSAGE, data })) };
+      },
+    }),
+    ...(settings.required.length > 0 && {
+      authenticate: ({ get }, request, bearer) => get(LimitedTokens).refusalOf(bearer, request),
+    }),
+  };
+}
