@@ -23,10 +23,10 @@ export class ApiKeyStore {
 
   /**
    * A constraint of the table limits the keys of a user: each has a slot of its own.
-   * @returns `undefined` where the user has `MAX_KEYS` keys
+   * @returns `false` where the user has `MAX_KEYS` keys
    */
-  async insert(key: NewApiKey): Promise<ApiKey | undefined> {
-    const { id, userId } = key;
+  async insert(key: NewApiKey): Promise<boolean> {
+    const { userId } = key;
     const past = Raw((column) => `${column} <= ${this.tables.now()}`);
     await this.tables.run((manager) => manager.delete(ApiKey, { userId, expiresAt: past }));
     const taken = new Set((await this.listOf(userId)).map(({ slot }) => slot));
@@ -34,9 +34,8 @@ export class ApiKeyStore {
     // Requests at once seldom begin with the same one.
     const start = randomInt(MAX_KEYS);
     for (const slot of [...free.slice(start), ...free.slice(0, start)])
-      if (await this.tables.run((manager) => this.take(manager, { ...key, slot })))
-        return (await this.listOf(userId)).find((each) => each.id === id);
-    return undefined;
+      if (await this.tables.run((manager) => this.take(manager, { ...key, slot }))) return true;
+    return false;
   }
 
   /** @returns whether the slot was free */

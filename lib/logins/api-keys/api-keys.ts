@@ -59,13 +59,15 @@ export class ApiKeys {
     const key = newKey();
     const id = randomBytes(16).toString('hex');
     const parts = { hash: hashOf(key), prefix: key.slice(0, SHOWN_LENGTH) };
-    const stored = await this.store.insert({ id, userId, ...parts, name, roles, expiresAt });
-    if (!stored) throw new ConflictException(`You have ${MAX_KEYS} keys, which is the most. Delete one first`);
-    // What ends keys may have run meanwhile.
+    if (!(await this.store.insert({ id, userId, ...parts, name, roles, expiresAt })))
+      throw new ConflictException(`You have ${MAX_KEYS} keys, which is the most. Delete one first`);
+    // What ends keys may have run before the key was stored, or after that.
     await this.expectOwner(userId, session).catch(async (error: unknown) => {
       await this.store.removeOwn(userId, id);
       throw error;
     });
+    const stored = (await this.store.listOf(userId)).find((each) => each.id === id);
+    if (!stored) throw new AuthenticationRequired(true);
     return { ...toKeyView(stored), key };
   }
 
