@@ -1,6 +1,6 @@
 import { type DynamicModule, Inject, type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, cors, CrudModule, LoginMethod, routesOf } from 'declarest';
+import { accessEndpoint, AuthModule, cors, CrudModule, LoginMethod, routesOf } from 'declarest';
 
 import { AdminController } from './admin.controller.js';
 import { Category } from './category.js';
@@ -30,6 +30,7 @@ export class AppModule implements NestModule {
           sessions: { revocation: 'immediate' },
           passwordReset: true,
           administration: true,
+          plugins: [accessEndpoint()],
           accountLinks: config.shopOrigin,
           ...(config.mailUrl !== undefined && { mailer: { useValue: new ShopMailer(config.mailUrl) } }),
         }),

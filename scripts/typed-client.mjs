@@ -1,6 +1,7 @@
 // Makes typed clients of the sample shop's OpenAPI document with openapi-typescript, @hey-api/openapi-ts, orval and
 // swagger-typescript-api, checks their types, and uses each against a running shop: it logs in, filters, sorts, includes,
-// creates, patches, and reads the error of a field. The recipes of docs/client.md are checked and used likewise.
+// creates, patches, and reads the error of a field. `can` of declarest-client takes the names of those types, and the
+// recipes of docs/client.md are checked and used likewise.
 //
 //     npm run test:client
 import assert from 'node:assert/strict';
@@ -28,6 +29,8 @@ const bin = async (name, ...args) => {
   }
 };
 
+const compiled = (name) => import(pathToFileURL(join(FOLDER, 'out', `${name}.js`)).href);
+
 const npm = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error', '--prefer-offline'];
 execFileSync('npm', npm, { cwd: FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
 const declarest = ['dist/cli/declarest.js', 'openapi', 'sample-app/dist/access.js', '--out', DOCUMENT];
@@ -52,12 +55,12 @@ await Promise.all([
   }),
 ]);
 
+const login = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
 const data = mkdtempSync(join(tmpdir(), 'declarest-client-'));
 try {
   await withShop(data, async (url) => {
     for (const name of ['openapi-fetch', 'hey-api', 'swagger-typescript-api', 'orval']) {
-      const { useShop } = await import(pathToFileURL(join(FOLDER, 'out', `${name}.js`)).href);
-      const steps = await useShop(url, { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD });
+      const steps = await (await compiled(name)).useShop(url, login);
       assert.deepEqual(
         [name, ...steps],
         [
@@ -70,12 +73,16 @@ try {
         ],
       );
     }
-    const recipes = await import(pathToFileURL(join(FOLDER, 'out', 'recipes', 'recipes.js')).href);
-    const used = await recipes.useShop(url, { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD });
+    assert.deepEqual(await (await compiled('can')).useShop(url, login), [
+      'before the login: true,false,false,false without cost',
+      'ADMIN: true,true,true,true with cost',
+      'no such name: false,false,false',
+    ]);
+    const used = await (await compiled('recipes/recipes')).useShop(url, login);
     // The clients before have each created a milk jug.
     const expected = ['3 of 16: Blue ink, Bread knife, Cutting board', 'saved: 1', 'refused: 412'];
     assert.deepEqual(used, { 'TanStack Query': expected, SWR: expected, Angular: expected });
-    console.log('The typed clients of the shop and the recipes compile, and work.');
+    console.log('The typed clients of the shop, can() and the recipes compile, and work.');
   });
 } finally {
   rmSync(data, { recursive: true, force: true });

@@ -10,7 +10,8 @@ import { CallerRoles, CREDENTIAL_ROLES } from '../http/principal.js';
 import { AccessRefused } from '../http/refusal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
-import { arrange, type Operation } from './arrange.js';
+import { arrange } from './arrange.js';
+import type { Operation } from './share-parts.js';
 
 const SCHEME = 'bearer';
 const VERBS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'];

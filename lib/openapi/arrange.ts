@@ -1,53 +1,44 @@
-/** Arranges an OpenAPI document: a sentence for each tag, and repeated parts once. */
-import { HttpStatus } from '@nestjs/common';
+/** Arranges an OpenAPI document: a sentence for each tag, and what operations repeat once. */
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { shareParts, type Operation, type Part } from './share-parts.js';
 
-type Parts = Record<string, { readonly name?: string; required?: boolean }>;
+/** Operations by their methods, and `parameters` of all of them. */
+type PathItem = Record<string, Operation | Part[]>;
 
-export interface Operation {
-  readonly tags?: readonly string[];
-  readonly parameters?: Parts;
-  readonly responses?: Parts;
-  readonly [member: string]: unknown;
-}
+const operationsOf = (item: object): Operation[] => Object.values(item as Readonly<Record<string, Operation>>);
 
 export function arrange(document: OpenAPIObject): OpenAPIObject {
   const { paths, components, tags = [], ...others } = JSON.parse(JSON.stringify(document)) as OpenAPIObject;
   const operations = Object.entries(paths).flatMap(([path, item]) =>
-    Object.values(item as Readonly<Record<string, Operation>>).map((each) => ({ ...each, levels: path.split('/') })),
+    operationsOf(item).map((operation) => ({ operation, levels: path.split('/') })),
   );
-  const shared = { ...components } as Record<string, Parts>;
-  for (const kind of ['parameters', 'responses'] as const) shared[kind] = share(kind, operations, shared[kind]);
-  const names = new Set([...tags.map(({ name }) => name), ...operations.flatMap((each) => each.tags ?? [])]);
+  for (const { operation } of operations)
+    for (const parameter of operation.parameters ?? []) if (parameter.required === false) delete parameter.required;
+  const ofPaths = Object.values(paths).map((item) => moveToPath(item as PathItem));
+  const shared = shareParts([...operations.map(({ operation }) => operation), ...ofPaths], components);
+  const names = new Set([...tags.map(({ name }) => name), ...operations.flatMap((each) => each.operation.tags ?? [])]);
   const described = [...names].map((name) => {
-    const own = operations.filter((each) => each.tags?.includes(name));
+    const own = operations.filter(({ operation }) => operation.tags?.includes(name));
     const base = own[0]?.levels.filter((level, depth) => own.every(({ levels }) => levels[depth] === level)).join('/');
     return { name, description: `Operations of \`${base}\`.`, ...tags.find((tag) => tag.name === name) };
   });
   return { ...others, tags: described, paths, components: shared as object };
 }
 
-/** Replaces what operations repeat by references. It is named by its tag too where all of them have the same one. */
-function share(kind: 'parameters' | 'responses', operations: readonly Operation[], known: Parts = {}): Parts {
-  const shared = { ...known };
-  const places = new Map<string, { readonly parts: Parts; readonly key: string; readonly tag: string }[]>();
-  for (const { tags: [tag = ''] = [], [kind]: parts = {} } of operations)
-    for (const [key, part] of Object.entries(parts)) {
-      if (part.required === false) delete part.required;
-      const text = JSON.stringify(part);
-      places.set(text, [...(places.get(text) ?? []), { parts, key, tag }]);
-    }
-  for (const [text, same] of places) {
-    const { key, tag } = same[0] as (typeof same)[number];
-    if (same.length < 2 || text.startsWith('{"$ref"')) continue;
-    const part = JSON.parse(text) as Parts[string];
-    const word = part.name ?? HttpStatus[Number(key)]?.toLowerCase() ?? key;
-    const words = `${same.every((each) => each.tag === tag) ? tag : ''} ${word}`.split(/[^A-Za-z0-9]+/);
-    const base = words.map((each) => each.charAt(0).toUpperCase() + each.slice(1)).join('');
-    let name = base;
-    for (let number = 2; name in shared; number += 1) name = `${base}${number}`;
-    shared[name] = part;
-    for (const place of same) place.parts[place.key] = { $ref: `#/components/${kind}/${name}` } as object;
+/** Moves path parameters that all operations of a path describe in the same way. @returns them, with the tag of the path */
+function moveToPath(item: PathItem): Operation {
+  const operations = operationsOf(item);
+  const described = operations.map(({ parameters = [] }) => new Set(parameters.map((each) => JSON.stringify(each))));
+  const isOfPath = (each: Part): boolean =>
+    each.in === 'path' && operations.length > 1 && described.every((texts) => texts.has(JSON.stringify(each)));
+  const [{ tags = [], parameters = [] } = {}] = operations;
+  const moved = parameters.filter(isOfPath);
+  if (moved.length === 0) return {};
+  for (const operation of operations) {
+    const rest = operation.parameters?.filter((each) => !isOfPath(each)) ?? [];
+    if (rest.length > 0) operation.parameters = rest;
+    else delete operation.parameters;
   }
-  return shared;
+  item['parameters'] = moved;
+  return { tags, parameters: moved };
 }

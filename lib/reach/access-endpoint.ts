@@ -35,7 +35,8 @@ interface PermittedResource extends Permitted, RecordLimits {
   readonly owner?: string;
 }
 
-const NAMES = { type: 'array', items: TEXT };
+const LIST: NamedSchema = { name: 'AuthAccessNames', schema: { type: 'array', items: TEXT } };
+const NAMES = refTo(LIST.name);
 const PERMITTED = { operations: NAMES, read: NAMES, create: NAMES, update: NAMES };
 const ALWAYS = { path: TEXT, ...PERMITTED, filter: NAMES, sort: NAMES, include: NAMES, own: NAMES, some: NAMES };
 const RESOURCE: NamedSchema = {
@@ -91,7 +92,7 @@ const ENDPOINT = accountEndpoint({
 export const accessEndpoint = (): AuthPlugin => ({
   name: 'accessEndpoint',
   endpoints: [ENDPOINT],
-  describe: () => ({ schemas: [RESOURCE] }),
+  describe: () => ({ schemas: [RESOURCE, LIST] }),
 });
 
 /** @throws 400 */

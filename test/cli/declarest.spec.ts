@@ -311,7 +311,7 @@ it('prints the OpenAPI document with the access rules, and writes it', async () 
   expect(document.paths['/notes']?.['get']).toMatchObject({ operationId: 'listNotes' });
   const file = join(folder, 'openapi.json');
   const written = await declarest('openapi', 'sample-app/access', ['--out', file]);
-  expect([written.code, written.stdout]).toEqual([0, `Wrote 36 paths to ${file}.\n`]);
+  expect([written.code, written.stdout]).toEqual([0, `Wrote 37 paths to ${file}.\n`]);
   const shop = JSON.parse(await readFile(file, 'utf8')) as OpenAPIObject;
   expect(shop.paths['/api/products']?.['post']).toMatchObject({ 'x-access': { access: 'STAFF or ADMIN' } });
 });

@@ -16,24 +16,26 @@ afterAll(async () => {
   await dom.close();
 });
 
-const Field = ({ source }: { source: string }) => h('i', null, source);
+const Field = ({ source }: { source: string; reference?: string }) => h('i', null, source);
 const Fields = ({ action }: { action: 'read' | 'write' }) => {
   const children = [
     h(Field, { key: 1, source: 'name' }),
     h(Field, { key: 2, source: 'cost' }),
-    h('b', { key: 3 }, 'end'),
+    h(Field, { key: 3, source: 'id', reference: 'letters' }),
+    h('b', { key: 4 }, 'end'),
   ];
   return h('p', null, usePermittedFields(children, action));
 };
 
 it.each([
-  ['ann', 'read', 'nameend'],
-  ['sam', 'read', 'namecostend'],
+  ['nobody', 'read', 'nameend'],
+  ['ann', 'read', 'nameidend'],
+  ['sam', 'read', 'namecostidend'],
   ['ann', 'write', 'nameend'],
   ['eve', 'write', 'namecostend'],
 ] as const)('%s may %s %s', async (name, action, text) => {
   const auth = authProvider(shop.api, recordedOptions(shop.api));
-  await auth.login({ email: `${name}@example.com`, password: PASSWORD });
+  if (name !== 'nobody') await auth.login({ email: `${name}@example.com`, password: PASSWORD });
   const fields = h(ra.ResourceContextProvider, { value: 'lamps', children: h(Fields, { action }) });
   const context = h(ra.CoreAdminContext, { authProvider: auth }, fields);
   const page = await dom.render(h(ra.TestMemoryRouter, { children: context }));

@@ -50,17 +50,19 @@ export class DescribedApi {
   constructor(readonly document: OpenAPIObject) {
     (addFormats as unknown as (ajv: Ajv2020) => void)(this.ajv);
     this.ajv.addSchema({ $id: 'api', components: document.components });
-    this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
-      Object.entries(item as Readonly<Record<string, Operation>>).map(([method, operation]) => ({
+    this.operations = Object.entries(document.paths).flatMap(([path, item]) => {
+      const { parameters: ofPath = [], ...operations } = item as object as Partial<Operation>;
+      return Object.entries(operations as Readonly<Record<string, Operation>>).map(([method, operation]) => ({
         ...operation,
-        parameters: (operation.parameters ?? []).map((each) => this.resolved(each)),
+        parameters: [...ofPath, ...(operation.parameters ?? [])].map((each) => this.resolved(each)),
+        ...(operation.requestBody && { requestBody: this.resolved(operation.requestBody) }),
         responses: Object.fromEntries(
           Object.entries(operation.responses).map(([status, each]) => [status, this.resolved(each)]),
         ),
         method: method.toUpperCase(),
         path,
-      })),
-    );
+      }));
+    });
   }
 
   /** The same without required properties. */
@@ -83,7 +85,7 @@ export class DescribedApi {
     return found;
   }
 
-  /** A parameter or an answer, which may stand in the components. */
+  /** A parameter, a body or an answer, which may stand in the components. */
   private resolved<P extends object>(part: P): P {
     const [, kind = '', name = ''] = /components\/(\w+)\/(\w+)$/.exec('$ref' in part ? String(part.$ref) : '') ?? [];
     const shared = this.document.components as Readonly<Record<string, Readonly<Record<string, P>>>> | undefined;

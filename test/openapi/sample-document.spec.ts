@@ -46,19 +46,27 @@ describe('the document of the sample', () => {
     expect(textsOf('pattern').filter((pattern) => pattern.includes('{15,18}')).length).toBeLessThanOrEqual(1);
   });
 
-  it('repeats no parameter and no answer', () => {
-    for (const [kind, parts] of [
-      ['parameters', Object.values(document.paths).flatMap((item) => valuesOf('parameters', item).flat())],
-      [
-        'responses',
-        Object.values(document.paths).flatMap((item) =>
-          valuesOf('responses', item).flatMap((each) => Object.values(each as object) as unknown[]),
-        ),
-      ],
-    ] as const) {
-      const inline = parts.map((part) => JSON.stringify(part)).filter((text) => !text.startsWith('{"$ref"'));
-      expect([kind, inline.filter((text, index) => inline.indexOf(text) !== index)]).toEqual([kind, []]);
-    }
+  it.each(['parameters', 'headers', 'responses', 'requestBody'])('repeats nothing in %s', (name) => {
+    const found = valuesOf(name, [document.paths, document.components?.responses]) as object[];
+    const parts: unknown[] = name === 'requestBody' ? found : found.flatMap((each) => Object.values(each));
+    const inline = parts.map((part) => JSON.stringify(part)).filter((text) => !text.startsWith('{"$ref"'));
+    expect(inline.filter((text, index) => inline.indexOf(text) !== index)).toEqual([]);
+  });
+
+  it('has the parameters of a path once, where it has several operations', () => {
+    const { parameters, get, patch } = document.paths['/api/products/{productId}/reviews/{id}'] ?? {};
+    expect([parameters?.length, get?.parameters?.length, patch?.parameters]).toEqual([2, 1, undefined]);
+    expect(document.paths['/api/products/{id}/restore']?.post?.parameters).toHaveLength(1);
+  });
+
+  it('has values that bodies and answers repeat once, and records and relations where readers look for them', () => {
+    const { FailureEnvelope, ProductAnswer, Product } = document.components?.schemas as Record<string, Schema>;
+    const timestamps = [FailureEnvelope, ProductAnswer].map((each) => (each?.['properties'] as Schema)['timestamp']);
+    expect(timestamps).toEqual([
+      { $ref: '#/components/schemas/Timestamp' },
+      { $ref: '#/components/schemas/Timestamp' },
+    ]);
+    expect(Product?.['properties']).toMatchObject({ id: { type: 'integer' }, category: { anyOf: [{}, {}] } });
   });
 
   it('has a reference for every component, and a component for every reference', () => {

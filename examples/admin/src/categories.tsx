@@ -1,16 +1,16 @@
-import { Create, Datagrid, TextField, TextInput } from 'react-admin';
+import { Create, TextField, TextInput } from 'react-admin';
 
 import { ShopEdit } from './conflict-dialog.js';
 import { OpenLink, useCanOpen } from './open-record.js';
 import { ShopForm } from './shop-form.js';
-import { ShopList } from './shop-list.js';
+import { ShopList, ShopTable } from './shop-list.js';
 
 export const CategoryList = () => (
   <ShopList sort={{ field: 'name', order: 'ASC' }}>
-    <Datagrid bulkActionButtons={false} rowClick={useCanOpen('categories')}>
+    <ShopTable bulkActionButtons={false} rowClick={useCanOpen('categories')}>
       <TextField source="id" />
       <OpenLink source="name" />
-    </Datagrid>
+    </ShopTable>
   </ShopList>
 );
 

@@ -2,7 +2,6 @@ import {
   BulkDeleteButton,
   BulkUpdateButton,
   Create,
-  Datagrid,
   NumberField,
   NumberInput,
   ReferenceField,
@@ -21,9 +20,8 @@ import { NARROW } from './narrow.js';
 import { OpenLink, useCanOpen } from './open-record.js';
 import { RestoreButton } from './restore-button.js';
 import { ProductReviews } from './reviews.js';
-import { useIsAdmin } from './roles.js';
 import { ShopForm } from './shop-form.js';
-import { ShopList } from './shop-list.js';
+import { ShopList, ShopTable } from './shop-list.js';
 
 const FILTERS = [
   <SearchInput key="q" source="q" alwaysOn />,
@@ -51,43 +49,36 @@ const BulkActions = () => (
 );
 
 export function ProductList() {
-  const isAdmin = useIsAdmin();
   const canOpen = useCanOpen('products');
   const { canAccess: mayDelete = false } = useCanAccess({ resource: 'products', action: 'delete' });
+  const { canAccess: mayRestore = false } = useCanAccess({ resource: 'products', action: 'restore' });
   return (
-    <ShopList filters={isAdmin ? [...FILTERS, DELETED] : FILTERS} sort={{ field: 'name', order: 'ASC' }}>
-      <Datagrid bulkActionButtons={mayDelete && <BulkActions />} rowClick={canOpen} sx={NARROW}>
+    <ShopList filters={mayRestore ? [...FILTERS, DELETED] : FILTERS} sort={{ field: 'name', order: 'ASC' }}>
+      <ShopTable bulkActionButtons={mayDelete && <BulkActions />} rowClick={canOpen} sx={NARROW}>
         <OpenLink source="name" />
         <ReferenceField source="categoryId" reference="categories" sortable={false} />
         <NumberField source="price" />
-        {isAdmin && <NumberField source="cost" />}
+        <NumberField source="cost" />
         <NumberField source="stock" />
-        {isAdmin && <RestoreButton />}
-      </Datagrid>
+        {mayRestore && <RestoreButton />}
+      </ShopTable>
     </ShopList>
   );
 }
 
-function ProductFields() {
-  const isAdmin = useIsAdmin();
-  return (
-    <>
-      <TextInput source="name" required />
-      <TextInput source="description" multiline />
-      <ReferenceInput source="categoryId" reference="categories" />
-      <NumberInput source="price" required />
-      {isAdmin && <NumberInput source="cost" />}
-      <NumberInput source="stock" required />
-    </>
-  );
-}
+const INPUTS = [
+  <TextInput key="name" source="name" required />,
+  <TextInput key="description" source="description" multiline />,
+  <ReferenceInput key="category" source="categoryId" reference="categories" />,
+  <NumberInput key="price" source="price" required />,
+  <NumberInput key="cost" source="cost" />,
+  <NumberInput key="stock" source="stock" required />,
+];
 
 /** Saves with `If-Match`: when another editor was faster, the form shows a conflict instead of overwriting the change. */
 export const ProductEdit = () => (
   <ShopEdit>
-    <ShopForm>
-      <ProductFields />
-    </ShopForm>
+    <ShopForm>{INPUTS}</ShopForm>
     <ProductReviews />
   </ShopEdit>
 );
@@ -108,8 +99,6 @@ export const ProductShow = () => (
 
 export const ProductCreate = () => (
   <Create redirect="list">
-    <ShopForm>
-      <ProductFields />
-    </ShopForm>
+    <ShopForm>{INPUTS}</ShopForm>
   </Create>
 );

@@ -1,8 +1,9 @@
 import Box from '@mui/material/Box';
 import Typography from '@mui/material/Typography';
-import { Datagrid, DeleteButton, NumberField, ReferenceManyField, TextField, useRecordContext } from 'react-admin';
+import { DeleteButton, NumberField, ReferenceManyField, TextField, useRecordContext } from 'react-admin';
 
 import { REVIEWS } from './shop.js';
+import { ShopTable } from './shop-list.js';
 
 /** The reviews of the product on the page. Their authors and the staff may delete them. */
 export function ProductReviews() {
@@ -15,7 +16,7 @@ export function ProductReviews() {
         Reviews
       </Typography>
       <ReferenceManyField reference={REVIEWS} target="productId" sort={{ field: 'stars', order: 'DESC' }}>
-        <Datagrid bulkActionButtons={false} rowClick={false} empty={<Typography sx={{ p: 2 }}>None yet.</Typography>}>
+        <ShopTable bulkActionButtons={false} rowClick={false} empty={<Typography sx={{ p: 2 }}>None yet.</Typography>}>
           <NumberField source="stars" />
           <TextField source="text" sortable={false} />
           <DeleteButton
@@ -23,7 +24,7 @@ export function ProductReviews() {
             redirect={false}
             mutationOptions={{ meta: { productId: product.id } }}
           />
-        </Datagrid>
+        </ShopTable>
       </ReferenceManyField>
     </Box>
   );

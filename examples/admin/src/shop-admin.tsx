@@ -1,4 +1,4 @@
-// The pages of the interface. What a user sees depends on the roles in the token.
+// The pages of the interface. The server says which of them a user may open.
 import Group from '@mui/icons-material/Group';
 import Inventory from '@mui/icons-material/Inventory2';
 import Label from '@mui/icons-material/Label';
@@ -49,41 +49,35 @@ export const ShopAdmin = () => (
     requireAuth
     disableTelemetry
   >
-    {(roles: string[]) => (
-      <>
-        <CustomRoutes noLayout>
-          <Route path="/forgot" element={<ForgotPage />} />
-        </CustomRoutes>
-        <Resource
-          name="products"
-          icon={Inventory}
-          recordRepresentation="name"
-          list={ProductList}
-          edit={ProductEdit}
-          show={ProductShow}
-          create={ProductCreate}
-        />
-        <Resource
-          name="categories"
-          icon={Label}
-          recordRepresentation="name"
-          list={CategoryList}
-          edit={CategoryEdit}
-          create={CategoryCreate}
-        />
-        <Resource name="orders" icon={ShoppingCart} list={OrderList} />
-        {roles.includes('ADMIN') && (
-          <Resource
-            name="users"
-            icon={Group}
-            recordRepresentation="email"
-            list={UserList}
-            edit={UserEdit}
-            create={UserCreate}
-          />
-        )}
-        <Resource name="sessions" icon={Person} options={{ label: 'Account' }} list={AccountPage} />
-      </>
-    )}
+    <CustomRoutes noLayout>
+      <Route path="/forgot" element={<ForgotPage />} />
+    </CustomRoutes>
+    <Resource
+      name="products"
+      icon={Inventory}
+      recordRepresentation="name"
+      list={ProductList}
+      edit={ProductEdit}
+      show={ProductShow}
+      create={ProductCreate}
+    />
+    <Resource
+      name="categories"
+      icon={Label}
+      recordRepresentation="name"
+      list={CategoryList}
+      edit={CategoryEdit}
+      create={CategoryCreate}
+    />
+    <Resource name="orders" icon={ShoppingCart} list={OrderList} />
+    <Resource
+      name="users"
+      icon={Group}
+      recordRepresentation="email"
+      list={UserList}
+      edit={UserEdit}
+      create={UserCreate}
+    />
+    <Resource name="sessions" icon={Person} options={{ label: 'Account' }} list={AccountPage} />
   </Admin>
 );

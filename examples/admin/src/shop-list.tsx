@@ -1,6 +1,7 @@
 import Alert from '@mui/material/Alert';
 import Button from '@mui/material/Button';
-import { List, type ListProps, Pagination, useListContext } from 'react-admin';
+import { usePermittedFields } from 'ra-data-declarest';
+import { Datagrid, type DatagridProps, List, type ListProps, Pagination, useListContext } from 'react-admin';
 
 /** Says why a list cannot be shown, and offers to read it again. */
 export function ListFailure() {
@@ -23,3 +24,8 @@ function Pages() {
 }
 
 export const ShopList = (props: ListProps) => <List error={<ListFailure />} pagination={<Pages />} {...props} />;
+
+/** A table with the columns that the user may read. */
+export const ShopTable = ({ children, ...props }: DatagridProps) => (
+  <Datagrid {...props}>{usePermittedFields(children)}</Datagrid>
+);

@@ -9,24 +9,13 @@ const generated = dataProvider(url);
 /** The resource of reviews, whose path names their product. */
 export const REVIEWS = 'products/:productId/reviews';
 
-const auth = authProvider(url, {
-  document: () => import('./access.json'),
-  owners: {
-    orders: { field: 'customerId', except: ['ADMIN'] },
-    [REVIEWS]: { field: 'authorId', except: ['STAFF', 'ADMIN'] },
-  },
-});
+const auth = authProvider(url);
 
-/** The endpoints of accounts that are resources here. */
-const ACCOUNTS: Readonly<Record<string, string>> = { users: 'auth/users', sessions: 'auth/sessions' };
-
+/** The server says what the user may do with generated resources. Who lists users may change and invite them. */
 export const shopAuth: typeof auth = {
   ...auth,
-  canAccess: ({ resource, action, ...rest }) =>
-    // Administrators create users at the endpoint of registrations, see `inviteUser`.
-    resource === 'users' && action === 'create'
-      ? auth.canAccess({ resource: ACCOUNTS['users'] ?? '', action: 'list' })
-      : auth.canAccess({ resource: ACCOUNTS[resource] ?? resource, action, ...rest }),
+  canAccess: async ({ resource, action, ...rest }) =>
+    resource === 'sessions' || auth.canAccess({ resource, action: resource === 'users' ? 'list' : action, ...rest }),
 };
 
 interface UserPage<T> {

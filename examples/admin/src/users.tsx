@@ -15,7 +15,7 @@ import {
 import { ShopEdit } from './conflict-dialog.js';
 import { NARROW } from './narrow.js';
 import { OpenLink } from './open-record.js';
-import { ShopForm } from './shop-form.js';
+import { KeptForm } from './shop-form.js';
 import { ShopList } from './shop-list.js';
 import { EndSessionsButton, MailResetButton } from './user-buttons.js';
 
@@ -64,24 +64,24 @@ const SaveToolbar = () => (
 /** The server keeps the last active ADMIN: the form shows its message. */
 export const UserEdit = () => (
   <ShopEdit actions={<Actions />}>
-    <ShopForm toolbar={<SaveToolbar />}>
+    <KeptForm toolbar={<SaveToolbar />}>
       <TextInput source="email" readOnly />
       <TextInput source="firstName" />
       <TextInput source="lastName" />
       <SelectInput source="role" choices={ROLES} required />
       <BooleanInput source="active" />
-    </ShopForm>
+    </KeptForm>
   </ShopEdit>
 );
 
 /** The user chooses a password by a link that is mailed. */
 export const UserCreate = () => (
   <Create redirect="list" title="Invite a user">
-    <ShopForm>
+    <KeptForm>
       <TextInput source="email" type="email" required helperText="A link to choose a password is mailed to it." />
       <TextInput source="firstName" />
       <TextInput source="lastName" />
       <SelectInput source="role" choices={ROLES} defaultValue="USER" required />
-    </ShopForm>
+    </KeptForm>
   </Create>
 );

@@ -3,8 +3,9 @@ import { useCanAccessResources, useResourceContext } from 'ra-core';
 import { Children, isValidElement, type ReactNode } from 'react';
 
 /**
- * The children without those whose `source` is a field that the user may not use, as `canAccess` says. Children without a
- * `source` stay. Until the answer is known, only these are there.
+ * The children without those that the user may not use, as `canAccess` says: whose `source` is a field that the user may not
+ * read or write, or whose `reference` is a resource that the user may not list. Children without both stay. Until the answer
+ * is known, only these are there.
  *
  * @param children fields of a table or a page, or inputs of a form, of the resource around the component
  *
@@ -15,16 +16,33 @@ import { Children, isValidElement, type ReactNode } from 'react';
  */
 export function usePermittedFields(children: ReactNode, action: 'read' | 'write' = 'read'): ReactNode[] {
   const resource = useResourceContext();
-  const fields = Children.toArray(children).map((child) => ({ child, name: nameOf(child, resource) }));
-  const resources = fields.flatMap(({ name }) => name ?? []);
+  const elements = Children.toArray(children).map((child) => {
+    const { source, reference } = isValidElement<Props>(child) ? child.props : {};
+    const field = source === undefined ? undefined : `${resource}.${source}`;
+    return { child, field, reference };
+  });
+  const mayUse = usePermission(
+    action,
+    elements.map(({ field }) => field),
+  );
+  const mayList = usePermission(
+    'list',
+    elements.map(({ reference }) => reference),
+  );
+  return elements.filter(({ field, reference }) => mayUse(field) && mayList(reference)).map(({ child }) => child);
+}
+
+interface Props {
+  readonly source?: string;
+  readonly reference?: string;
+}
+
+/** Whether the user may do it with a resource, as react-admin names it; without a name, always. */
+function usePermission(action: string, names: readonly (string | undefined)[]): (name: string | undefined) => boolean {
+  const resources = names.filter((name) => name !== undefined);
   const { canAccess } = useCanAccessResources({ action, resources, placeholderData: keepAnswer });
-  return fields.filter(({ name }) => name === undefined || canAccess?.[name]).map(({ child }) => child);
+  return (name) => name === undefined || (canAccess?.[name] ?? false);
 }
 
 /** A form keeps its inputs while its record is read again. */
 const keepAnswer = <T>(answer: T): T => answer;
-
-function nameOf(child: ReactNode, resource: string | undefined): string | undefined {
-  const source = isValidElement<{ readonly source?: unknown }>(child) ? child.props.source : undefined;
-  return typeof source === 'string' ? `${resource}.${source}` : undefined;
-}
