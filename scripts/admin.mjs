@@ -1,7 +1,7 @@
 // Uses the admin interface of `examples/admin` in Chromium, as `npm start` runs it there: it logs in, lists, filters,
-// sorts, edits, meets a conflict, creates, deletes, restores, administers users and sessions, looks at what a member
-// of the staff does not see, ends sessions under a form, lets lists fail, and uses the keyboard. Each page is checked with
-// axe in both themes, for its width at 390 pixels, and for messages in the console.
+// sorts, edits, meets a conflict, creates, deletes, restores, administers users and sessions, compares what each role
+// sees, ends sessions under a form, lets lists fail, and uses the keyboard. Each page is checked with axe in both themes,
+// for its width at 390 pixels, and for messages in the console.
 //
 //     TEST_CHROMIUM=/usr/bin/chromium npm run test:admin
 //
@@ -572,6 +572,50 @@ try {
     await rowOf('Kitchen').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Create' }).count(), 0);
   });
+  await send('POST', '/products/2/reviews', { stars: 4, text: 'Cuts well' }, token);
+  for (const [role, user, expected] of [
+    [
+      'USER',
+      USER,
+      {
+        menu: 'Products, Categories, Orders, Account',
+        products: 'q, Add filter, Export, Name, Category, Price, Stock',
+        product: 'Stars, Text',
+        categories: 'Export, Id, Name',
+        orders: 'Export, Id, Product, Quantity, Placed at',
+      },
+    ],
+    [
+      'STAFF',
+      STAFF,
+      {
+        menu: 'Products, Categories, Orders, Account',
+        products: 'q, Add filter, Create, Export, Name, Category, Price, Stock',
+        product: 'name, description, categoryId, price, stock, Save, Delete, Stars, Text, Delete',
+        categories: 'Create, Export, Id, Name',
+        orders: 'Export, Id, Product, Quantity, Placed at',
+      },
+    ],
+    [
+      'ADMIN',
+      ADMIN,
+      {
+        menu: 'Products, Categories, Orders, Users, Account',
+        products: 'q, Add filter, Create, Export, Name, Category, Price, Cost, Stock',
+        product: 'name, description, categoryId, price, cost, stock, Save, Delete, Stars, Text, Delete',
+        categories: 'Create, Export, Id, Name',
+        orders: 'Export, Id, Product, Quantity, Customer, Placed at',
+      },
+    ],
+  ])
+    await step(`shows ${role} the menu entries, columns, inputs and buttons that the server allows`, async () => {
+      const { token: own } = (await send('POST', '/auth/login', user)).data;
+      await send('POST', '/orders', { productId: 2, quantity: 1 }, own);
+      await logInAnew(user);
+      // A page that is opened before the login is answered logs out.
+      await rows().first().waitFor();
+      assert.deepEqual(await partsOfShop(role), expected);
+    });
   for (const [scheme, width] of [
     ['light', 1280],
     ['dark', 1280],
@@ -651,6 +695,29 @@ async function show(name) {
   // Notifications fade in.
   await setTimeout(400);
   await page.screenshot({ path: join(screenshots, `${name}.png`) });
+}
+
+/** The names of menu entries, columns, inputs and buttons. */
+async function partsOfShop(role) {
+  const read = async (name) => {
+    await check(`${name}-${role}`);
+    const parts = await page.locator('#main-content').locator('th, .MuiButton-root, form [name]').all();
+    const names = await Promise.all(parts.map(async (part) => (await part.getAttribute('name')) ?? part.textContent()));
+    return names.filter((text) => text !== '').join(', ');
+  };
+  await open('products', { filter: { q: 'Bread' } });
+  await rowOf('Bread knife').getByText('Kitchen').waitFor();
+  const menu = (await page.getByRole('menuitem').allTextContents()).join(', ');
+  const products = await read('products');
+  await rowOf('Bread knife').getByText('Bread knife').click();
+  await page.getByText('Cuts well').waitFor();
+  const product = await read('product');
+  await open('categories');
+  await rowOf('Kitchen').waitFor();
+  const categories = await read('categories');
+  await open('orders');
+  await page.getByRole('row', { name: 'Bread knife' }).first().waitFor();
+  return { menu, products, product, categories, orders: await read('orders') };
 }
 
 function rows() {
