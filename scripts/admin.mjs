@@ -590,8 +590,8 @@ try {
       STAFF,
       {
         menu: 'Products, Categories, Orders, Account',
-        products: 'q, Add filter, Create, Export, Name, Category, Price, Stock',
-        product: 'name, description, categoryId, price, stock, Save, Delete, Stars, Text, Delete',
+        products: 'q, Add filter, Create, Export, Set stock to 0, Delete, Name, Category, Price, Stock',
+        product: 'Show, name, description, categoryId, price, stock, Save, Delete, Stars, Text, Delete',
         categories: 'Create, Export, Id, Name',
         orders: 'Export, Id, Product, Quantity, Placed at',
       },
@@ -601,8 +601,8 @@ try {
       ADMIN,
       {
         menu: 'Products, Categories, Orders, Users, Account',
-        products: 'q, Add filter, Create, Export, Name, Category, Price, Cost, Stock',
-        product: 'name, description, categoryId, price, cost, stock, Save, Delete, Stars, Text, Delete',
+        products: 'q, Add filter, Create, Export, Set stock to 0, Delete, Name, Category, Price, Cost, Stock',
+        product: 'Show, name, description, categoryId, price, cost, stock, Save, Delete, Stars, Text, Delete',
         categories: 'Create, Export, Id, Name',
         orders: 'Export, Id, Product, Quantity, Customer, Placed at',
       },
