@@ -62,7 +62,10 @@ describe('the document of the sample', () => {
   it('has values that answers repeat once, and those of records in the records', () => {
     const { timestamp } = api.named('FailureEnvelope')['properties'] as Schema;
     expect(timestamp).toEqual({ $ref: '#/components/schemas/Timestamp' });
-    expect(api.named('Product')['properties']).toMatchObject({ id: { type: 'integer' }, category: { anyOf: [{}, {}] } });
+    expect(api.named('Product')['properties']).toMatchObject({
+      id: { type: 'integer' },
+      category: { anyOf: [{}, {}] },
+    });
   });
 
   it('has a reference for every component, and a component for every reference', () => {
