@@ -66,17 +66,15 @@ export function shareParts(operations: readonly Operation[], components: object 
 
 const wordOf = ({ key, part: { name } }: Place): string => name ?? HttpStatus[Number(key)]?.toLowerCase() ?? key;
 
-/** About as long as `{"$ref":"#/components/schemas/Timestamp"}`. */
-const REFERENCE = 50;
-
-/** Properties that are objects, or refer to records, stay where readers of the document look for them. */
+/** A property is shared if that is shorter. Objects and references to records stay where readers look for them. */
 function isShared(kind: string, same: readonly Place[]): boolean {
-  const [{ part }] = same as [Place];
+  const [{ key, part }] = same as [Place];
   if (part.$ref !== undefined || same.length < 2) return false;
   if (kind !== 'schemas') return true;
   const text = JSON.stringify(part);
   const isValue = !part.properties && !text.includes('"$ref"');
-  return isValue && (same.length - 1) * text.length > same.length * REFERENCE;
+  const reference = `{"$ref":"#/components/schemas/${key}"}`;
+  return isValue && same.length * (text.length - reference.length) > text.length;
 }
 
 /** It is named by its tag too where all of them have the same one. */
