@@ -56,8 +56,11 @@ const kind = fc.constantFrom(...KINDS);
 const back = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(3) });
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ name: fc.constant('login' as const), user }) },
-  { weight: 14, arbitrary: fc.record({ name: fc.constant('answer' as const), back, kind }) },
-  { weight: 3, arbitrary: fc.record({ name: fc.constant('enrol' as const), user }) },
+  {
+    weight: 14,
+    arbitrary: fc.record({ name: fc.constant('answer' as const), user, isFresh: fc.boolean(), back, kind }),
+  },
+  { weight: 2, arbitrary: fc.record({ name: fc.constant('enrol' as const), user }) },
   { weight: 1, arbitrary: fc.record({ name: fc.constant('disable' as const), user, kind }) },
   { weight: 2, arbitrary: fc.record({ name: fc.constant('refresh' as const), user }) },
   { weight: 3, arbitrary: fc.record({ name: fc.constantFrom('setPassword', 'toggle', 'toggle' as const), user }) },
@@ -84,13 +87,16 @@ class Run {
       const start = { isActive: true, hasFactor: false, lastStep: 0, lastCode: '123456', amr: undefined };
       this.users.push({ id, phone, ...start, spent: [], refreshToken });
     }
-    await this.enrol(this.users[0] as User);
+    for (const each of this.users) await this.enrol(each);
   }
 
   async take(each: Step): Promise<void> {
     if (each.name === 'wait') return this.wait(each.ms);
-    if (each.name === 'answer') return this.answer(this.challenges.at(-1 - each.back), each.kind);
     const found = this.users[each.user] as User;
+    if (each.name === 'answer') {
+      if (each.isFresh) await this.login(found);
+      return this.answer(this.challenges.at(-1 - each.back), each.kind);
+    }
     if (each.name === 'login') return this.login(found);
     if (each.name === 'enrol') return this.enrol(found);
     if (each.name === 'disable') return this.disable(found, each.kind);
