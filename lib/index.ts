@@ -40,6 +40,8 @@ export { hasFactor, type FactorRuleOptions } from './logins/second-factor/has-fa
 export { accessEndpoint } from './reach/access-endpoint.js';
 export { apiKeys } from './logins/api-keys/api-keys.plugin.js';
 export { ApiKey } from './logins/api-keys/api-key.js';
+export { passkeys, type PasskeysOptions } from './logins/passkeys/passkeys.plugin.js';
+export { Passkey, PasskeyChallenge, PasswordlessUser } from './logins/passkeys/passkey-tables.js';
 
 // Rules
 export { SecurityConfig } from './access/security-config.js';

@@ -1,0 +1,117 @@
+/** The statements on the tables of passkeys and of users without a password. */
+import { ConflictException, Injectable } from '@nestjs/common';
+import { type EntityManager, LessThan } from 'typeorm';
+import { hashOf } from '../../auth/tokens/secret-tokens.js';
+import { AccountTables } from '../../auth/users/account-tables.js';
+import { UserRepository } from '../../auth/users/user.repository.js';
+import { databaseFailureOf } from '../../entities/database-errors.js';
+import { isSqlite } from '../../entities/database-family.js';
+import { Passkey, PasswordlessUser } from './passkey-tables.js';
+import type { CredentialUse, NewCredential } from './web-authn.js';
+
+/** Of one user. */
+export const MAX_PASSKEYS = 20;
+
+type OwnPasskey = Pick<Passkey, 'userId' | 'handle' | 'name'>;
+
+@Injectable()
+export class PasskeyStore {
+  constructor(
+    private readonly tables: AccountTables,
+    private readonly users: UserRepository,
+  ) {}
+
+  /** @param owner `userId` of the only user whose passkey it may be */
+  async find(credentialId: string, owner?: Pick<Passkey, 'userId'>): Promise<Passkey | undefined> {
+    const where = { id: hashOf(credentialId), ...(owner && { userId: owner.userId }) };
+    return (await this.tables.read((manager) => manager.findOne(Passkey, { where, cache: false }))) ?? undefined;
+  }
+
+  /** The oldest first. */
+  listOf(userId: string): Promise<Passkey[]> {
+    const order = { createdAt: 'ASC', id: 'ASC' } as const;
+    return this.tables.read((manager) => manager.find(Passkey, { where: { userId }, order, cache: false }));
+  }
+
+  /** @throws ConflictException (409) for a passkey that is known */
+  async insert(credential: NewCredential, of: OwnPasskey): Promise<Passkey> {
+    const id = hashOf(credential.credentialId);
+    const values = { ...credential, ...of, id, lastUsedAt: null, createdAt: this.tables.now };
+    await this.tables
+      .run((manager) =>
+        manager.createQueryBuilder().insert().into(Passkey).values(values).updateEntity(false).execute(),
+      )
+      .catch((error: unknown) => {
+        throw databaseFailureOf(error) === 'conflict' ? new ConflictException('This passkey is known already') : error;
+      });
+    return this.tables.read((manager) => manager.findOneOrFail(Passkey, { where: { id }, cache: false }));
+  }
+
+  /** @returns `false` for a counter that did not rise, and where the passkey was removed meanwhile */
+  async countUse(id: string, { counter, backedUp }: CredentialUse): Promise<boolean> {
+    // 0 is the counter of authenticators that do not count.
+    const before = counter === 0 ? 0 : LessThan(counter);
+    const { affected } = await this.tables.run((manager) =>
+      manager
+        .createQueryBuilder()
+        .update(Passkey)
+        .set({ counter, backedUp, lastUsedAt: this.tables.now })
+        .where({ id, counter: before })
+        .execute(),
+    );
+    return affected === 1;
+  }
+
+  /** @returns `undefined` where the user has no such passkey */
+  async rename(userId: string, id: string, name: string): Promise<Passkey | undefined> {
+    await this.tables.run((manager) => manager.update(Passkey, { userId, id }, { name }));
+    const where = { userId, id };
+    return (await this.tables.read((manager) => manager.findOne(Passkey, { where, cache: false }))) ?? undefined;
+  }
+
+  /** Locks the passkeys of the user, so that two requests at once do not take the last two. */
+  async remove(userId: string, id: string): Promise<'removed' | 'unknown' | 'last'> {
+    // A user who has a password keeps one.
+    const mayBeLast = await this.hasPassword(userId);
+    const { connections, dataSource } = this.tables;
+    const work = async (manager: EntityManager) => {
+      const query = manager.createQueryBuilder(Passkey, 'passkey').cache(false).where({ userId }).orderBy('passkey.id');
+      // SQLite has one connection, whose transactions wait for each other.
+      if (!isSqlite(dataSource)) query.setLock('pessimistic_write');
+      const own = await query.getMany();
+      if (!own.some((each) => each.id === id)) return 'unknown';
+      if (own.length === 1 && !mayBeLast) return 'last';
+      await manager.delete(Passkey, { id });
+      return 'removed';
+    };
+    return connections
+      .transaction(() => dataSource.transaction(work))
+      .catch((error: unknown) => {
+        throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error) : error;
+      });
+  }
+
+  async removeAll(userId: string): Promise<void> {
+    await this.tables.run((manager) => manager.delete(Passkey, { userId }));
+  }
+
+  /** Removes what refers to a user who does not exist any more. */
+  async forget(userId: string): Promise<void> {
+    await this.removeAll(userId);
+    await this.tables.run((manager) => manager.delete(PasswordlessUser, { userId }));
+  }
+
+  /** Remembers that nobody knows the present password of the user. */
+  async markPasswordless(userId: string): Promise<void> {
+    const unusedHash = hashOf((await this.users.findWithHash(userId))?.password ?? '');
+    await this.tables.run((manager) => manager.insert(PasswordlessUser, { userId, unusedHash }));
+  }
+
+  async hasPassword(userId: string): Promise<boolean> {
+    const user = await this.users.findWithHash(userId);
+    const row = await this.tables.read((manager) =>
+      manager.findOne(PasswordlessUser, { where: { userId }, cache: false }),
+    );
+    return user !== null && row?.unusedHash !== hashOf(user.password);
+  }
+}
