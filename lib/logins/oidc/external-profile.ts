@@ -1,0 +1,41 @@
+/** What a provider says about a user. */
+import { USER_CHECKS, type Check } from '../../auth/users/user-checks.js';
+import type { ProviderSettings } from './oidc-options.js';
+
+/** A user as a provider has identified them. The issuer and the subject tell users apart, never the address. */
+export interface ExternalProfile {
+  /** The name of the provider in the option `providers`. */
+  readonly provider: string;
+  readonly issuer: string;
+  /** The id of the user at the provider. */
+  readonly subject: string;
+  /** Lower-cased. `undefined` unless the provider says that it is verified. */
+  readonly email: string | undefined;
+  /** As the provider sends them: of the ID token and of the user info, or the user of GitHub's API. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+const read = (check: Check, value: unknown): string | undefined => {
+  const result = check(value);
+  return 'value' in result ? (result.value as string) : undefined;
+};
+
+/** @param claims checked by the caller @returns `undefined` where the subject is longer than a provider may send it */
+export function profileOf(
+  { name: provider, verifiedClaim }: Pick<ProviderSettings, 'name' | 'verifiedClaim'>,
+  issuer: string,
+  claims: ExternalProfile['claims'] & { readonly sub: string },
+): ExternalProfile | undefined {
+  const { sub: subject, email } = claims;
+  // OpenID Connect Core §2: at most 255 characters.
+  if (subject === '' || subject.length > 255) return undefined;
+  const isVerified = claims[verifiedClaim] === true;
+  return { provider, issuer, subject, email: isVerified ? read(USER_CHECKS.email, email) : undefined, claims };
+}
+
+/** The names of a new user, without those that no user can have. */
+export function namesOf({ claims }: ExternalProfile): Readonly<Record<string, string>> {
+  const firstName = read(USER_CHECKS.firstName, claims['given_name']);
+  const lastName = read(USER_CHECKS.lastName, claims['family_name']);
+  return { ...(firstName !== undefined && { firstName }), ...(lastName !== undefined && { lastName }) };
+}
