@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Provider, { type Configuration } from 'oidc-provider';
+import type { Configuration } from 'oidc-provider';
 
 export const CLIENT = { clientId: 'shop', clientSecret: 'a secret that no answer shows' };
 
@@ -20,9 +20,14 @@ export interface IdentityProvider {
   close: () => Promise<void>;
 }
 
+// It warns of what only production needs.
+const muted = (['warn', 'info'] as const).map((level) => vi.spyOn(console, level).mockImplementation(() => undefined));
+const { default: Provider } = await import('oidc-provider');
+
 const clocks = new AsyncLocalStorage<number>();
-const realNow = Date.now.bind(Date);
-Date.now = () => realNow() + (clocks.getStore() ?? 0);
+const now = Date.now.bind(Date);
+const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + (clocks.getStore() ?? 0));
+afterAll(() => [...muted, clock].forEach((spy) => spy.mockRestore()));
 
 export async function startProvider(
   redirectUris: readonly string[],
@@ -96,7 +101,8 @@ export async function browse(address: string, subject: string): Promise<string> 
       cookies.set(name, value);
     }
     const location = response.headers.get('location');
-    if (location === null) throw new Error(`${url.href} answered ${response.status} ${await response.text()}`);
+    if (location === null)
+      throw new Error(`${url.href} answered ${response.status} ${/<pre>.*/.exec(await response.text())?.[0]}`);
     url = new URL(location, url);
     if (url.origin !== origin) return url.href;
   }

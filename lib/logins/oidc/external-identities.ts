@@ -43,6 +43,11 @@ export class ExternalIdentities {
     return this.tables.read((manager) => manager.find(ExternalIdentity, options));
   }
 
+  /** Whether the user has, or had, an identity of the issuer. */
+  hasOfIssuer(userId: string, issuer: string): Promise<boolean> {
+    return this.tables.read((manager) => manager.existsBy(ExternalIdentity, { userId, issuer }));
+  }
+
   /** Links an identity that no user has had. @returns `undefined` where one has it, or had it */
   async add(userId: string, profile: ExternalProfile): Promise<ExternalIdentity | undefined> {
     const row = rowOf(userId, profile);

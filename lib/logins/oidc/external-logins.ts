@@ -70,8 +70,10 @@ export class ExternalLogins {
     const { email } = profile;
     const user = email === undefined ? null : await this.users.findByLogin('email', email);
     if (!user) return undefined;
-    if (!user.active || !(await this.mailedTokens?.isVerified(user))) throw noAccount();
     const userId = String(user.id);
+    const isVerified = user.active && (await this.mailedTokens?.isVerified(user));
+    // A provider may give an address to another user (OpenID Connect Core §5.7).
+    if (!isVerified || (await this.identities.hasOfIssuer(userId, profile.issuer))) throw noAccount();
     return (await this.identities.add(userId, profile)) ? userId : this.linkedUser(profile);
   }
 
