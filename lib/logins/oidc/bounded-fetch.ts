@@ -8,6 +8,13 @@ const RETRY_SECONDS = 10;
 export const unavailable = (cause: unknown): ServiceUnavailable =>
   new ServiceUnavailable('The login provider is not available, try again later', RETRY_SECONDS, { cause });
 
+/** `openid-client` wraps what `boundedFetch` throws. */
+export function unavailableIn(error: unknown): ServiceUnavailable | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof ServiceUnavailable) return cause;
+  return undefined;
+}
+
 /** @throws ServiceUnavailable (503) */
 export const boundedFetch: CustomFetch = async (url, options) => {
   try {

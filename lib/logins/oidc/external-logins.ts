@@ -61,8 +61,12 @@ export class ExternalLogins {
   private async linkedUser(profile: ExternalProfile): Promise<string | undefined> {
     const identity = await this.identities.find(profile);
     if (!identity) return undefined;
-    if (!identity.isLinked) throw noAccount();
-    return identity.userId;
+    const { userId, isLinked } = identity;
+    if (!isLinked) throw noAccount();
+    if (await this.users.findById(userId)) return userId;
+    // A statement of the application has deleted the user.
+    await this.identities.removeAll(userId);
+    return undefined;
   }
 
   /** Both sides have verified the address, or somebody else may have registered it. */

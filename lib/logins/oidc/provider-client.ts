@@ -1,9 +1,9 @@
 /** Talks to one provider, by the package `openid-client`. */
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import type { ClientAuth, Configuration } from 'openid-client';
-import { ServiceUnavailable } from '../../http/failure.js';
+import type { ServiceUnavailable } from '../../http/failure.js';
 import { refuseAuthOption } from '../../options/option-table.js';
-import { boundedFetch, unavailable } from './bounded-fetch.js';
+import { boundedFetch, unavailable, unavailableIn } from './bounded-fetch.js';
 import { profileOf, type ExternalProfile } from './external-profile.js';
 import { GITHUB_SCOPE, githubMetadata, readGithubUser } from './github.js';
 import { isLoopback, type ProviderSettings } from './oidc-options.js';
@@ -150,15 +150,14 @@ export class ProviderClient {
     if (error instanceof AuthorizationResponseError) return loginFailed();
     if (error instanceof ResponseBodyError)
       return error.error === 'invalid_grant' ? loginFailed() : this.away(new Error(`it answered ${error.error}`));
-    for (let cause = error; cause instanceof Error; cause = cause.cause)
-      if (cause instanceof ServiceUnavailable) return this.away(cause);
+    if (unavailableIn(error)) return this.away(error);
     const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
     this.logger.warn(`The provider ${this.settings.name} sent an answer that is refused: ${String(code ?? message)}.`);
     return loginFailed();
   }
 
   private away(error: unknown): ServiceUnavailable {
-    const failure = error instanceof ServiceUnavailable ? error : unavailable(error);
+    const failure = unavailableIn(error) ?? unavailable(error);
     const { message, code } = failure.cause as { readonly message?: unknown; readonly code?: unknown };
     const reason = String(message || code);
     if (!this.isAway) this.logger.warn(`Logins at the provider ${this.settings.name} are answered with 503: ${reason}`);
