@@ -34,8 +34,7 @@ export { sessions } from './auth/sessions/sessions.plugin.js';
 export { mailedLinks, type MailedLinksOptions } from './auth/links/mailed-links.plugin.js';
 export { administration } from './auth/administration/administration.plugin.js';
 export { oidc } from './logins/oidc/oidc.plugin.js';
-export type { ExternalUserFields, OidcOptions, OidcProvider } from './logins/oidc/oidc-options.js';
-export type { ExternalProfile } from './logins/oidc/external-profile.js';
+export type { ExternalProfile, ExternalUserFields, OidcOptions, OidcProvider } from './logins/oidc/oidc-options.js';
 export { ExternalIdentity, LoginFlow } from './logins/oidc/oidc-tables.js';
 export { accessEndpoint } from './reach/access-endpoint.js';
 export { apiKeys } from './logins/api-keys/api-keys.plugin.js';
@@ -77,14 +76,8 @@ export type { CustomOperation, OperationContext } from './crud/declare/custom-op
 export type { OperationInput, RecordSelection } from './crud/declare/custom-operation.js';
 export { standardOperations } from './crud/operations/standard-operations.js';
 export { OverrideNote, overrideDescription } from './crud/declare/declared-options.js';
-export type {
-  BatchResult,
-  Envelope,
-  FailureEnvelope,
-  ListMetadata,
-  ListQuery,
-  Pagination,
-} from './crud/declare/envelope.js';
+export type { BatchResult, Envelope, FailureEnvelope, ListMetadata } from './crud/declare/envelope.js';
+export type { ListQuery, Pagination } from './crud/declare/envelope.js';
 export type { AggregateRow, CrudData, CrudRecord, FieldName } from './crud/declare/record-types.js';
 export type { RecordSchemas, StandardSchema } from './crud/declare/standard-schema.js';
 export { ErrorObserver } from './routes/failure-filter.js';

@@ -8,6 +8,8 @@ export interface GithubServer {
   readonly issuer: string;
   /** By login: the id, and the addresses. */
   readonly users: Map<string, { id: unknown; emails: unknown }>;
+  /** How many codes were sent for tokens. */
+  exchanges: number;
   close: () => Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export async function startGithub(): Promise<GithubServer> {
     }
     if (url.pathname === '/login/oauth/access_token')
       return void text(request).then((body) => {
+        running.exchanges += 1;
         const sent = Object.fromEntries(new URLSearchParams(body));
         const code = codes.get(sent['code'] ?? '');
         codes.delete(sent['code'] ?? '');
@@ -53,5 +56,6 @@ export async function startGithub(): Promise<GithubServer> {
     return json({ message: 'Not Found' }, 404);
   });
   const issuer = `http://127.0.0.1:${await listen(server)}`;
-  return { issuer: `${issuer}/login/oauth`, users, close: () => stop(server) };
+  const running: GithubServer = { issuer: `${issuer}/login/oauth`, users, exchanges: 0, close: () => stop(server) };
+  return running;
 }

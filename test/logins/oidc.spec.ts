@@ -1,8 +1,13 @@
 /** Logins at other providers, against two real servers of OpenID Connect. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { type AuthPlugin, ExternalIdentity, LoginFlow, mailedLinks, UserAccounts } from 'declarest';
 import { ForbiddenException } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { expectFailure, PASSWORD, unique, uniqueEmail } from '../auth/auth-app.js';
+import { REPOSITORY } from '../compiled.js';
+import { blocksOf } from '../docs-blocks.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { browse, CLIENT, type IdentityProvider, startProvider } from './identity-provider.js';
 import { BASE, type OidcApp, startOidc } from './oidc-app.js';
@@ -295,6 +300,28 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(expectFailure(await app.logIn(subject), 401)).toBe('Invalid credentials');
       await expectNothing(await app.logIn(member({ email: user.email }, other), 'other'), 409);
     });
+  });
+
+  it('the front end of docs/external-logins.md logs in', async () => {
+    const text = await readFile(join(REPOSITORY, 'docs/external-logins.md'), 'utf8');
+    const { text: code } = blocksOf({ path: '', text }).find(({ language }) => language === 'js')!;
+    const kept = new Map<string, string>();
+    const location = { href: '', pathname: '/login/main', assign: (url: string) => (location.href = url) };
+    const frontEnd = runInNewContext(`${code}; ({ beginLogin, finishLogin })`, {
+      location,
+      history: { replaceState: () => undefined },
+      fetch: (path: string, options: RequestInit) => fetch(`${app.url}${path}`, options),
+      sessionStorage: {
+        setItem: (name: string, value: string) => kept.set(name, value),
+        getItem: (name: string) => kept.get(name) ?? null,
+        removeItem: (name: string) => kept.delete(name),
+      },
+    });
+    await frontEnd.beginLogin('main');
+    location.href = await browse(location.href, member());
+    expect(await frontEnd.finishLogin()).toMatchObject({ token: expect.any(String) });
+    expect(kept.size).toBe(0);
+    await expect(frontEnd.finishLogin()).rejects.toThrow('verifier: required');
   });
 
   it('a plugin that refuses a registration leaves nothing behind', async () => {

@@ -71,6 +71,18 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expectFailure(await app.finish({ ...(await app.begin()), url: replaced }), 401);
     });
 
+    it('gets no code of a provider that sends no issuer: it has arrived at another address', async () => {
+      const github = opened(await startGithub());
+      const app = await start(main(github.issuer, { type: 'github' }));
+      for (const address of ['https://shop.example/login/other', `${URI}/`, 'https://evil.example/login/main']) {
+        const { url, verifier } = await app.begin();
+        const response = new URLSearchParams({ code: 'of-another', state: new URL(url).searchParams.get('state')! });
+        expectFailure(await app.finish({ url: `${address}?${response}`, verifier }), 401);
+        expectFailure(await app.finish({ url: `${URI}?${response}#x`, verifier }), 401);
+      }
+      expect(github.exchanges).toBe(0);
+    });
+
     it.each<[string, unknown, unknown]>([
       ['no id', undefined, []],
       ['an id that is text', '7', []],

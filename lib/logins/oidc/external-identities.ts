@@ -8,8 +8,7 @@ import { AuthEvents } from '../../auth/users/auth-events.js';
 import { UserRepository } from '../../auth/users/user.repository.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { isSqlite } from '../../entities/database-family.js';
-import type { ExternalProfile } from './external-profile.js';
-import { OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+import { type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
 import { ExternalIdentity } from './oidc-tables.js';
 
 declare module '../../auth/users/auth-events.js' {

@@ -14,8 +14,8 @@ import { DuplicateUserError, UserRepository, type UserFields } from '../../auth/
 import type { HttpRequest } from '../../http/http-request.js';
 import { BASE_ROLE } from '../../http/principal.js';
 import { ExternalIdentities } from './external-identities.js';
-import { namesOf, type ExternalProfile } from './external-profile.js';
-import { expectFields, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+import { namesOf } from './external-profile.js';
+import { expectFields, type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
 
 /** The same answer for all reasons: it tells nobody which addresses have an account. */
 const noAccount = (): ConflictException =>

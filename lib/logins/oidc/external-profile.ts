@@ -1,19 +1,6 @@
 /** What a provider says about a user. */
 import { USER_CHECKS, type Check } from '../../auth/users/user-checks.js';
-import type { ProviderSettings } from './oidc-options.js';
-
-/** A user as a provider has identified them. The issuer and the subject tell users apart, never the address. */
-export interface ExternalProfile {
-  /** The name of the provider in the option `providers`. */
-  readonly provider: string;
-  readonly issuer: string;
-  /** The id of the user at the provider. */
-  readonly subject: string;
-  /** Lower-cased. `undefined` unless the provider says that it is verified. */
-  readonly email: string | undefined;
-  /** As the provider sends them: of the ID token and of the user info, or the user of GitHub's API. */
-  readonly claims: Readonly<Record<string, unknown>>;
-}
+import type { ExternalProfile, ProviderSettings } from './oidc-options.js';
 
 const read = (check: Check, value: unknown): string | undefined => {
   const result = check(value);

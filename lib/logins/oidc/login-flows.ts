@@ -5,8 +5,7 @@ import { MoreThan } from 'typeorm';
 import { hashOf, isToken, newToken } from '../../auth/tokens/secret-tokens.js';
 import { AccountTables } from '../../auth/users/account-tables.js';
 import { InvalidUserError } from '../../auth/users/user-checks.js';
-import type { ExternalProfile } from './external-profile.js';
-import { OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+import { type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
 import { LoginFlow } from './oidc-tables.js';
 import { loginFailed, type OpenidClient, ProviderClient } from './provider-client.js';
 

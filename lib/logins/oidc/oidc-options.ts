@@ -2,7 +2,6 @@
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { isFunction, isObject, isOneOf, optional, readNestedOptions } from '../../options/option-table.js';
 import { refuseAuthOption, row, type Accepts } from '../../options/option-table.js';
-import type { ExternalProfile } from './external-profile.js';
 
 /** A provider that users can log in with. */
 export interface OidcProvider {
@@ -29,6 +28,19 @@ export interface OidcProvider {
    * @example 'xms_edov'
    */
   verifiedClaim?: string;
+}
+
+/** A user as a provider has identified them. The issuer and the subject tell users apart, never the address. */
+export interface ExternalProfile {
+  /** The name of the provider in the option `providers`. */
+  readonly provider: string;
+  readonly issuer: string;
+  /** The id of the user at the provider. */
+  readonly subject: string;
+  /** Lower-cased. `undefined` unless the provider says that it is verified. */
+  readonly email: string | undefined;
+  /** As the provider sends them: of the ID token and of the user info, or the user of GitHub's API. */
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 /** The fields of a user that a provider cannot know. The address is that of the profile, if it is verified. */

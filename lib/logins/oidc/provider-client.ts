@@ -4,9 +4,9 @@ import type { ClientAuth, Configuration } from 'openid-client';
 import type { ServiceUnavailable } from '../../http/failure.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { boundedFetch, unavailable, unavailableIn } from './bounded-fetch.js';
-import { profileOf, type ExternalProfile } from './external-profile.js';
+import { profileOf } from './external-profile.js';
 import { GITHUB_SCOPE, githubMetadata, readGithubUser } from './github.js';
-import { isLoopback, type ProviderSettings } from './oidc-options.js';
+import { type ExternalProfile, isLoopback, type ProviderSettings } from './oidc-options.js';
 
 export type OpenidClient = typeof import('openid-client');
 
