@@ -76,8 +76,14 @@ export type { CustomOperation, OperationContext } from './crud/declare/custom-op
 export type { OperationInput, RecordSelection } from './crud/declare/custom-operation.js';
 export { standardOperations } from './crud/operations/standard-operations.js';
 export { OverrideNote, overrideDescription } from './crud/declare/declared-options.js';
-export type { BatchResult, Envelope, FailureEnvelope, ListMetadata } from './crud/declare/envelope.js';
-export type { ListQuery, Pagination } from './crud/declare/envelope.js';
+export type {
+  BatchResult,
+  Envelope,
+  FailureEnvelope,
+  ListMetadata,
+  ListQuery,
+  Pagination,
+} from './crud/declare/envelope.js';
 export type { AggregateRow, CrudData, CrudRecord, FieldName } from './crud/declare/record-types.js';
 export type { RecordSchemas, StandardSchema } from './crud/declare/standard-schema.js';
 export { ErrorObserver } from './routes/failure-filter.js';
