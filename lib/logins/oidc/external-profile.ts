@@ -2,20 +2,22 @@
 import { USER_CHECKS, type Check } from '../../auth/users/user-checks.js';
 import type { ExternalProfile, ProviderSettings } from './oidc-options.js';
 
+/** OpenID Connect Core §2: at most 255 characters of ASCII. */
+const SUBJECT = /^[ -~]{1,255}$/;
+
 const read = (check: Check, value: unknown): string | undefined => {
   const result = check(value);
   return 'value' in result ? (result.value as string) : undefined;
 };
 
-/** @param claims checked by the caller @returns `undefined` where the subject is longer than a provider may send it */
+/** @param claims checked by the caller @returns `undefined` where the subject is none that a provider may send */
 export function profileOf(
   { name: provider, verifiedClaim }: Pick<ProviderSettings, 'name' | 'verifiedClaim'>,
   issuer: string,
   claims: ExternalProfile['claims'] & { readonly sub: string },
 ): ExternalProfile | undefined {
   const { sub: subject, email } = claims;
-  // OpenID Connect Core §2: at most 255 characters.
-  if (subject === '' || subject.length > 255) return undefined;
+  if (!SUBJECT.test(subject)) return undefined;
   const isVerified = claims[verifiedClaim] === true;
   return { provider, issuer, subject, email: isVerified ? read(USER_CHECKS.email, email) : undefined, claims };
 }

@@ -4,7 +4,6 @@ import { Logins } from '../../auth/accounts/logins.js';
 import { dataAnswer, LIMITED, SECRET, TEXT_OR_NULL, TOKEN } from '../../auth/plugins/document-parts.js';
 import { unauthorizedOr, unknown, WRONG_PASSWORD } from '../../auth/plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint } from '../../auth/plugins/plugin.js';
-import { limitByAddress } from '../../auth/throttle/attempt.js';
 import { InvalidUserError } from '../../auth/users/user-checks.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
@@ -176,7 +175,8 @@ export function oidc(options: OidcOptions): AuthPlugin {
       ExternalLogins,
     ],
     endpoints: ENDPOINTS,
-    limits: { externalLogin: limitByAddress },
+    // Each begin stores a row, and many users may share an address.
+    limits: { externalLogin: ({ addressTries }) => ({ address: addressTries * 10 }) },
     ...(settings.register !== false && { needsMethods: ['remove'] }),
     async accountChanged({ get }, { name, userId }) {
       if (name !== 'user.created') await get(LoginFlows).removeAll(userId);

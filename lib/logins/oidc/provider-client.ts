@@ -82,9 +82,12 @@ export class ProviderClient {
     const tokens = await this.openid.authorizationCodeGrant(configuration, url, { ...checks, idTokenExpected: true });
     const claims = tokens.claims();
     if (!claims) return undefined;
-    const isComplete = claims['email'] !== undefined || !configuration.serverMetadata().userinfo_endpoint;
-    const userInfo = isComplete ? {} : await this.openid.fetchUserInfo(configuration, tokens.access_token, claims.sub);
-    return profileOf(this.settings, claims.iss, { ...userInfo, ...claims });
+    const { settings } = this;
+    if (claims['email'] !== undefined || !configuration.serverMetadata().userinfo_endpoint)
+      return profileOf(settings, claims.iss, claims);
+    const userInfo = await this.openid.fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    // The same answer must have the address and say that it is verified.
+    return profileOf(settings, claims.iss, { ...claims, [settings.verifiedClaim]: undefined, ...userInfo });
   }
 
   private async readFromGithub(configuration: Configuration, url: URL, checks: object) {
@@ -158,7 +161,7 @@ export class ProviderClient {
 
   private away(error: unknown): ServiceUnavailable {
     const failure = unavailableIn(error) ?? unavailable(error);
-    const { message, code } = failure.cause as { readonly message?: unknown; readonly code?: unknown };
+    const { message, code } = (failure.cause ?? {}) as { readonly message?: unknown; readonly code?: unknown };
     const reason = String(message || code);
     if (!this.isAway) this.logger.warn(`Logins at the provider ${this.settings.name} are answered with 503: ${reason}`);
     this.isAway = true;
