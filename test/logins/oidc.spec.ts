@@ -58,6 +58,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     asked.length = 0;
   });
 
+  /** How many codes the provider was sent for tokens. */
+  const exchanges = () => main.requests.filter((line) => line === 'POST /token').length;
   const table = <T extends object>(entity: new () => T) => app.app.get(DataSource).getRepository(entity);
   /** A user of a provider. @returns the subject */
   const member = (claims: object = {}, at = main): string => {
@@ -141,9 +143,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('a response counts once', async () => {
     const response = await app.respond(member());
+    const before = exchanges();
     const answers = await Promise.all([1, 2, 3].map(() => app.finish(response)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
     await expectNothing(await app.finish(response));
+    expect(exchanges() - before).toBe(1);
   });
 
   it('only the client that has begun a login can finish it', async () => {
@@ -179,7 +183,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('the response of another provider is refused, and its code stays here', async () => {
     const subject = member({}, other);
-    const exchanges = () => main.requests.filter((line) => line === 'POST /token').length;
     const before = exchanges();
     // The provider "main" sends the user on to "other", with a state of its own.
     const mixUp = async (redirectUri: string) => {
