@@ -1,8 +1,9 @@
 /** An application with the plugin `oidc`, and the front end that logs users in. */
 import { type AuthOptions, type AuthPlugin, mailedLinks, oidc, type OidcOptions, UserAccounts } from 'declarest';
 import { type AuthApp, type AuthAppOptions, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
-import { type Answer, request } from '../harness/client.js';
+import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import type { Platform } from '../harness/platforms.js';
+import { DescribedApi, documentOf } from '../openapi/described.js';
 import { browse } from './identity-provider.js';
 
 export const BASE = '/api/auth';
@@ -42,7 +43,16 @@ export async function startOidc(
     ...more,
     auth: { throttle: false, ...auth, plugins: [...plugins, oidc(options)] },
   });
-  const { post, get } = app;
+  // Each answer must be as the document says.
+  const api = new DescribedApi(documentOf(app.app));
+  const send = async (method: string, path: string, sent: RequestOptions = {}): Promise<Answer> => {
+    const answer = await request(app.url, method, path, sent);
+    const operation = api.find(method, path);
+    const wrong = operation ? api.wrongWith(operation, answer) : [`no operation is ${method} ${path}`];
+    if (wrong.length > 0) throw new Error(wrong.join('\n'));
+    return answer;
+  };
+  const post: AuthApp['post'] = (path, json, sent) => send('POST', path, { json, ...sent });
   const begin = async (provider = 'main', json: object = {}): Promise<Begun> => {
     const answer = await post(`${BASE}/oidc/${provider}`, json);
     if (answer.status !== 200) throw new Error(`begin answered ${answer.status} ${answer.text}`);
@@ -58,6 +68,7 @@ export async function startOidc(
   const finishLink: OidcApp['finishLink'] = (token, response) => post(`${BASE}/identities`, response, { token });
   return {
     ...app,
+    post,
     begin,
     respond,
     finish,
@@ -70,8 +81,8 @@ export async function startOidc(
       const { url, verifier } = json.data as Begun;
       return finishLink(token, { url: await browse(url, subject), verifier });
     },
-    identities: async (token) => (await get(`${BASE}/identities`, { token })).json.data,
-    unlink: (token, id) => request(app.url, 'DELETE', `${BASE}/identities/${id}`, { token }),
+    identities: async (token) => (await send('GET', `${BASE}/identities`, { token })).json.data,
+    unlink: (token, id) => send('DELETE', `${BASE}/identities/${id}`, { token }),
     createVerified: async () => {
       const email = uniqueEmail();
       const { id } = await app.app.get(UserAccounts, { strict: false }).create({ email, password: PASSWORD });

@@ -63,13 +63,14 @@ export class LoginFlows {
     if (!URL.canParse(sent))
       throw new InvalidUserError(['url: expected the address that the provider has sent back to']);
     const url = new URL(sent);
-    const flow = await this.find(url.searchParams.getAll('state'));
+    const state = url.searchParams.get('state') ?? '';
+    const flow = await this.find(state);
     const client = flow && this.clients.get(flow.provider);
     const isOwn = flow?.challenge === challengeOf(verifier) && flow.userId === userId;
     // The answer of another provider would arrive at another address (RFC 9700 §4.4.2).
     const isThere = sent.split('?')[0] === flow?.redirectUri && url.hash === '';
     if (!client || !isOwn || !isThere || !(await this.spend(flow))) throw loginFailed();
-    return client.readProfile(url, { state: String(url.searchParams.get('state')), nonce: flow.nonce, verifier });
+    return client.readProfile(url, { state, nonce: flow.nonce, verifier });
   }
 
   async removeAll(userId: string): Promise<void> {
@@ -77,8 +78,8 @@ export class LoginFlows {
   }
 
   /** What cannot be a state needs no query. */
-  private async find([state = '', ...others]: readonly string[]): Promise<LoginFlow | undefined> {
-    if (others.length > 0 || !isToken(state)) return undefined;
+  private async find(state: string): Promise<LoginFlow | undefined> {
+    if (!isToken(state)) return undefined;
     const where = { hash: hashOf(state), expiresAt: MoreThan(Date.now()) };
     return (await this.tables.read((manager) => manager.findOne(LoginFlow, { where, cache: false }))) ?? undefined;
   }

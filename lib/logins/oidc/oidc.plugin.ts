@@ -72,6 +72,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     answers: ({ identity, members }) => ({
       200: dataAnswer('Logged in, or registered', { user: identity, ...TOKEN, ...members }),
       401: authFailure('The response is not valid, or was used before.', FAILED),
+      403: authFailure('The application refuses the login.', 'The e-mail address is not verified'),
       409: authFailure('No account is linked.', 'No account is linked to this login'),
     }),
     async run({ get }, { body, request }) {
