@@ -1,6 +1,6 @@
 /** GitHub, providers that are away or wrong, clocks, and the options of `oidc`. */
 import { createServer, type RequestListener } from 'node:http';
-import { AuthUser, ExternalIdentity, type ExternalUserFields, InvalidOptionError, oidc } from 'declarest';
+import { AuthUser, ExternalIdentity, type ExternalUserFields, InvalidOptionError, mailedLinks, oidc } from 'declarest';
 import type { OidcOptions, OidcProvider } from 'declarest';
 import { ForbiddenException } from '@nestjs/common';
 import { Column, DataSource, Entity } from 'typeorm';
@@ -174,8 +174,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     [30, 200],
     [-60, 401],
   ])('a clock that is %i seconds off at the provider leads to %i', async (seconds, status) => {
-    // A token that is valid for a second has expired, where the clock is behind.
-    const provider = await provide({ ttl: { IdToken: 1 } });
+    // A token that is valid for 15 seconds has expired, where the clock is behind.
+    const provider = await provide({ ttl: { IdToken: 15 } });
     provider.accounts.set('ann', person);
     const app = await start(main(provider.issuer));
     const response = await app.respond('ann');
@@ -258,6 +258,26 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect((await app.logIn('ann')).json.data.user).toMatchObject({ username: 'ann', email: null });
     });
 
+    it('an address that the provider has verified needs no mail', async () => {
+      const provider = await provide();
+      provider.accounts.set('ann', person);
+      const app = await start(main(provider.issuer), { plugins: [mailedLinks({ required: true })] });
+      expect((await app.logIn('ann')).json.data).toMatchObject({ token: /./ });
+      expect((await app.logIn('ann')).status).toBe(200);
+      expect(app.logs.filter((line) => line.includes('kind verify'))).toEqual([]);
+    });
+
+    it('first logins at the same time create one user, also without an address', async () => {
+      const provider = await provide();
+      provider.accounts.set('ann', {});
+      const register = () => ({ username: unique('ann') });
+      const app = await start({ ...main(provider.issuer), register }, { auth: { loginMethod: 'USERNAME' } });
+      const responses = await Promise.all([1, 2, 3].map(() => app.respond('ann')));
+      const answers = await Promise.all(responses.map((response) => app.finish(response)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(await app.users().count()).toBe(1);
+    });
+
     it.each([
       [{}, auth, 'plan', 'none'],
       [{ register: true }, { loginMethod: 'USERNAME' } as const, 'username', 'true'],
@@ -320,7 +340,7 @@ describe('wrong options', () => {
     ].map((uri): [string, object, RegExp] => [
       `the redirect URI ${uri}`,
       provider({ redirectUris: [uri] }),
-      /redirectUris` must be/,
+      /redirectUris` must be addresses in their normal form .* got "/,
     ]),
     [
       'a shared redirect URI',

@@ -1,5 +1,5 @@
 /** The options of the plugin `oidc`. */
-import { describe, InvalidOptionError } from '../../options/invalid-option.js';
+import { describe } from '../../options/invalid-option.js';
 import { isFunction, isObject, isOneOf, optional, readNestedOptions } from '../../options/option-table.js';
 import { refuseAuthOption, row, type Accepts } from '../../options/option-table.js';
 
@@ -76,7 +76,7 @@ function isAddress(value: unknown, allows: (url: URL) => boolean): boolean {
   return url.username === '' && url.password === '' && [url.href, url.origin].includes(String(value)) && allows(url);
 }
 
-export const isLoopback = ({ hostname }: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+const isLoopback = ({ hostname }: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 const isSecure = (url: URL): boolean => url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 const isIssuer: Accepts = (value) => isAddress(value, isSecure);
 const isRedirectUri: Accepts = (value) =>
@@ -109,9 +109,9 @@ const PROVIDER = {
   clientSecret: row('', 'a string', () => true, ''),
   redirectUris: row<readonly string[]>(
     [],
-    'a list of addresses in their normal form, with https, http on a loopback address, or the scheme of an app',
-    (value) => Array.isArray(value) && value.length > 0 && value.every(isRedirectUri),
-    'set for example ["https://shop.example/login/google"], without a query or a fragment',
+    'a list of addresses',
+    (value) => Array.isArray(value) && value.length > 0,
+    'set for example ["https://shop.example/login/google"]',
   ),
   verifiedClaim: row('email_verified', 'the name of a claim', isText, 'set for example "xms_edov"'),
 };
@@ -145,6 +145,11 @@ function readProvider(name: string, given: unknown): ProviderSettings {
   const read = readNestedOptions(path, PROVIDER, given);
   const issuer = read.issuer === '' && read.type === 'github' ? GITHUB : read.issuer;
   if (issuer === '') refuseAuthOption(`${path}.issuer`, PROVIDER.issuer.expected, 'none', PROVIDER.issuer.advice);
+  const wrong = read.redirectUris.find((uri) => !isRedirectUri(uri));
+  if (wrong !== undefined) {
+    const expected = 'addresses in their normal form with https, http on a loopback address, or the scheme of an app';
+    refuseAuthOption(`${path}.redirectUris`, expected, describe(wrong), 'leave out queries and fragments');
+  }
   const secret: unknown = read.clientSecret;
   if (typeof secret !== 'string' || secret === '') {
     const got = secret === '' ? 'none' : `a value of type ${typeof secret}`;
@@ -158,10 +163,7 @@ function readProvider(name: string, given: unknown): ProviderSettings {
 export function expectFields(settings: OidcSettings, isAllowed: boolean, required: readonly string[]): void {
   const missing = required.filter((name) => name !== 'email' && name !== 'password');
   if (missing.length === 0 || typeof settings.register === 'function' || !isAllowed) return;
-  throw new InvalidOptionError(
-    'AuthModule option `oidc.register`',
-    `a function that returns ${missing.join(', ')}, which new users must have`,
-    settings.register === undefined ? 'none' : describe(settings.register),
-    'set it, or set `register` to false',
-  );
+  const expected = `a function that returns ${missing.join(', ')}, which new users must have`;
+  const got = settings.register === undefined ? 'none' : describe(settings.register);
+  refuseAuthOption('oidc.register', expected, got, 'set it, or set `register` to false');
 }

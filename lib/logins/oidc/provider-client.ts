@@ -6,7 +6,7 @@ import { refuseAuthOption } from '../../options/option-table.js';
 import { boundedFetch, unavailable, unavailableIn } from './bounded-fetch.js';
 import { profileOf } from './external-profile.js';
 import { GITHUB_SCOPE, githubMetadata, readGithubUser } from './github.js';
-import { type ExternalProfile, isLoopback, type ProviderSettings } from './oidc-options.js';
+import type { ExternalProfile, ProviderSettings } from './oidc-options.js';
 
 export type OpenidClient = typeof import('openid-client');
 
@@ -119,21 +119,20 @@ export class ProviderClient {
     const { issuer, clientId, clientSecret } = this.settings;
     const address = new URL(issuer);
     const authenticate = this.authentication();
-    if (this.isGithub) {
-      const configuration = new openid.Configuration(githubMetadata(issuer), clientId, clientSecret, authenticate);
-      configuration[openid.customFetch] = boundedFetch;
-      configuration.timeout = TIMEOUT_SECONDS;
-      if (address.protocol === 'http:') openid.allowInsecureRequests(configuration);
-      return configuration;
-    }
-    return openid.discovery(address, clientId, clientSecret, authenticate, {
-      [openid.customFetch]: boundedFetch,
-      timeout: TIMEOUT_SECONDS,
-      execute: [
-        openid.enableNonRepudiationChecks,
-        ...(address.protocol === 'http:' && isLoopback(address) ? [openid.allowInsecureRequests] : []),
-      ],
-    });
+    // Options allow http on loopback addresses only.
+    const extensions = address.protocol === 'http:' ? [openid.allowInsecureRequests] : [];
+    if (!this.isGithub)
+      return openid.discovery(address, clientId, clientSecret, authenticate, {
+        [openid.customFetch]: boundedFetch,
+        timeout: TIMEOUT_SECONDS,
+        // The signature of ID tokens is checked too, and not only TLS.
+        execute: [openid.enableNonRepudiationChecks, ...extensions],
+      });
+    const configuration = new openid.Configuration(githubMetadata(issuer), clientId, clientSecret, authenticate);
+    configuration[openid.customFetch] = boundedFetch;
+    configuration.timeout = TIMEOUT_SECONDS;
+    for (const extend of extensions) extend(configuration);
+    return configuration;
   }
 
   /** By the body where the provider takes that, and by `Authorization: Basic` otherwise, the default of RFC 8414. */
