@@ -9,7 +9,7 @@ export const CLIENT = { clientId: 'shop', clientSecret: 'a secret that no answer
 export interface IdentityProvider {
   readonly issuer: string;
   readonly port: number;
-  /** The claims of each account, by its subject. */
+  /** The claims of each account, by its subject; `inIdToken` has those that differ there. */
   readonly accounts: Map<string, Record<string, unknown>>;
   /** The paths that were requested. */
   readonly requests: string[];
@@ -54,7 +54,13 @@ export async function startProvider(
     claims: { email: ['email', 'email_verified'], profile: ['given_name', 'family_name', 'preferred_username'] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
-    findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ ...accounts.get(sub), sub }) }),
+    findAccount: (_context, sub) => ({
+      accountId: sub,
+      claims: (use) => {
+        const { inIdToken = {}, ...claims } = accounts.get(sub) ?? {};
+        return { ...claims, ...(use === 'id_token' && inIdToken), sub };
+      },
+    }),
     cookies: { keys: ['of this test'] },
     ...configuration,
   });

@@ -204,6 +204,26 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expectFailure(await app.logIn('ben'), 409);
   });
 
+  it('an address and its verification come from one answer of the provider', async () => {
+    const provider = await provide({ conformIdTokenClaims: false });
+    const app = await start(main(provider.issuer));
+    provider.accounts.set('ann', { ...person, inIdToken: { email: undefined, email_verified: false } });
+    provider.accounts.set('eve', {
+      email: 'eve@shop.example',
+      email_verified: false,
+      inIdToken: { email: undefined, email_verified: true },
+    });
+    provider.accounts.set('ben', { email: 'ben@shop.example', inIdToken: { email: undefined, email_verified: true } });
+    expect((await app.logIn('ann')).status).toBe(200);
+    for (const subject of ['eve', 'ben']) expectFailure(await app.logIn(subject), 409);
+  });
+
+  it.each(['x'.repeat(256), 'é'])('the subject %s is none', async (subject) => {
+    const provider = await provide();
+    provider.accounts.set(subject, person);
+    expectFailure(await (await start(main(provider.issuer))).logIn(subject), 401);
+  });
+
   describe('the option `register`', () => {
     @Entity('member_of_shop')
     class Member extends AuthUser {

@@ -11,13 +11,6 @@ import { isSqlite } from '../../entities/database-family.js';
 import { type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
 import { ExternalIdentity } from './oidc-tables.js';
 
-declare module '../../auth/users/auth-events.js' {
-  interface AuthEventMap {
-    'identity.linked': { readonly userId: string; readonly provider: string };
-    'identity.unlinked': { readonly userId: string; readonly provider: string };
-  }
-}
-
 type Key = Pick<ExternalProfile, 'issuer' | 'subject'>;
 const idOf = ({ issuer, subject }: Key): string => hashOf(JSON.stringify([issuer, subject]));
 
