@@ -58,7 +58,7 @@ export async function startProvider(
       accountId: sub,
       claims: (use) => {
         const { inIdToken = {}, ...claims } = accounts.get(sub) ?? {};
-        return { ...claims, ...(use === 'id_token' && inIdToken), sub };
+        return { ...claims, ...(use === 'id_token' && (inIdToken as object)), sub };
       },
     }),
     cookies: { keys: ['of this test'] },
