@@ -126,7 +126,13 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     it.each<[string, RequestListener]>([
       ['is not a document', (_request, response) => response.end('<html>')],
       ['is of another issuer', (_request, response) => void sendJson(response, { issuer: 'https://evil.example' })],
-      ['is too large', (_request, response) => void sendJson(response, { x: 'x'.repeat(2_000_000) })],
+      [
+        'is too large',
+        ({ headers: { host } }, response) => {
+          const issuer = `http://${host}`;
+          sendJson(response, { issuer, authorization_endpoint: `${issuer}/auth`, x: 'x'.repeat(2_000_000) });
+        },
+      ],
       [
         'is a redirect',
         (_request, response) => void response.writeHead(302, { location: 'https://evil.example' }).end(),
