@@ -37,6 +37,9 @@ export { secondFactor, type SecondFactorOptions } from './logins/second-factor/s
 export { FactorChallenge, SecondFactor } from './logins/second-factor/factor-tables.js';
 export { SecondFactors } from './logins/second-factor/second-factors.js';
 export { hasFactor, type FactorRuleOptions } from './logins/second-factor/has-factor.js';
+export { oidc } from './logins/oidc/oidc.plugin.js';
+export type { ExternalProfile, ExternalUserFields, OidcOptions, OidcProvider } from './logins/oidc/oidc-options.js';
+export { ExternalIdentity, LoginFlow } from './logins/oidc/oidc-tables.js';
 export { accessEndpoint } from './reach/access-endpoint.js';
 export { apiKeys } from './logins/api-keys/api-keys.plugin.js';
 export { ApiKey } from './logins/api-keys/api-key.js';

@@ -123,12 +123,10 @@ export function mailedLinks(options: MailedLinksOptions = {}): AuthPlugin {
 const verification: Partial<AuthPlugin> = {
   requiredFields: ['email'],
   async beforeLogin({ get }, user, { isNew, address }) {
-    if (isNew) {
-      get(MailedLinks).mailVerification(user, address);
-      return { message: 'Registration successful. Confirm the e-mail address by the link in the mail, then log in' };
-    }
-    if (!(await get(MailedTokens).isVerified(user))) throw new ForbiddenException(NOT_VERIFIED);
-    return undefined;
+    if (await get(MailedTokens).isVerified(user)) return undefined;
+    if (!isNew) throw new ForbiddenException(NOT_VERIFIED);
+    get(MailedLinks).mailVerification(user, address);
+    return { message: 'Registration successful. Confirm the e-mail address by the link in the mail, then log in' };
   },
   describe: () => ({
     login: { 403: authFailure('Not verified yet.', NOT_VERIFIED) },

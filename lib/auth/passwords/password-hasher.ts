@@ -13,6 +13,9 @@ export interface PasswordHasher {
   needsRehash(hash: string): boolean;
 }
 
+/** Stored in place of a hash for users without a password. No password matches it. */
+export const NO_PASSWORD = '-';
+
 /** A salt without a digest: bcrypt computes the same work, and no password matches. */
 export const unknownBcryptHash = (rounds: number): string => bcrypt.genSaltSync(rounds) + '.'.repeat(31);
 

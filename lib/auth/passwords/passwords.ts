@@ -8,7 +8,7 @@ import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { fitsBcrypt } from '../users/user-checks.js';
 import { UserRepository } from '../users/user.repository.js';
-import { bcryptHasher, unknownBcryptHash, type PasswordHasher } from './password-hasher.js';
+import { bcryptHasher, NO_PASSWORD, unknownBcryptHash, type PasswordHasher } from './password-hasher.js';
 
 const TIMEOUT_SECONDS = 30;
 
@@ -54,9 +54,10 @@ export class Passwords {
 
   /** @param hash `undefined` for an unknown user @throws ServiceUnavailable (503) when too many passwords wait */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
-    const against = hash ?? (await this.unknownHash());
+    const isUnknown = hash === undefined || hash === NO_PASSWORD;
+    const against = isUnknown ? await this.unknownHash() : hash;
     const isEqual = await hashingQueue.run(() => this.hasher.verify(password, against));
-    return isEqual && hash !== undefined;
+    return isEqual && !isUnknown;
   }
 
   /**

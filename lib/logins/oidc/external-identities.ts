@@ -1,0 +1,118 @@
+/** The identities at providers that users log in with. */
+import { ConflictException, Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { NO_PASSWORD } from '../../auth/passwords/password-hasher.js';
+import { hashOf } from '../../auth/tokens/secret-tokens.js';
+import { AccountTables } from '../../auth/users/account-tables.js';
+import { AuthEvents } from '../../auth/users/auth-events.js';
+import { UserRepository } from '../../auth/users/user.repository.js';
+import { databaseFailureOf } from '../../entities/database-errors.js';
+import { isSqlite } from '../../entities/database-family.js';
+import { type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+import { ExternalIdentity } from './oidc-tables.js';
+
+type Key = Pick<ExternalProfile, 'issuer' | 'subject'>;
+const idOf = ({ issuer, subject }: Key): string => hashOf(JSON.stringify([issuer, subject]));
+
+@Injectable()
+export class ExternalIdentities {
+  constructor(
+    private readonly tables: AccountTables,
+    private readonly users: UserRepository,
+    private readonly events: AuthEvents,
+    @Inject(OIDC_SETTINGS) private readonly settings: OidcSettings,
+  ) {}
+
+  /** Also one that was unlinked. */
+  async find(profile: Key): Promise<ExternalIdentity | undefined> {
+    const where = { id: idOf(profile) };
+    const find = (manager: EntityManager) => manager.findOne(ExternalIdentity, { where, cache: false });
+    return (await this.tables.read(find)) ?? undefined;
+  }
+
+  listOf(userId: string): Promise<ExternalIdentity[]> {
+    const options = { where: { userId, isLinked: true }, order: { linkedAt: 'ASC', id: 'ASC' }, cache: false } as const;
+    return this.tables.read((manager) => manager.find(ExternalIdentity, options));
+  }
+
+  /** Whether the user has, or had, an identity of the issuer. */
+  hasOfIssuer(userId: string, issuer: string): Promise<boolean> {
+    return this.tables.read((manager) => manager.existsBy(ExternalIdentity, { userId, issuer }));
+  }
+
+  /** Links an identity that no user has had. @returns `undefined` where one has it, or had it */
+  async add(userId: string, profile: ExternalProfile): Promise<ExternalIdentity | undefined> {
+    const row = rowOf(userId, profile);
+    try {
+      await this.tables.run((manager) => manager.insert(ExternalIdentity, row));
+    } catch (error) {
+      if (databaseFailureOf(error) === 'conflict') return undefined;
+      throw error;
+    }
+    return this.afterLink(row);
+  }
+
+  /** Links an identity because the user has asked for it. @throws ConflictException (409) where another user has it */
+  async link(userId: string, profile: ExternalProfile): Promise<ExternalIdentity> {
+    const added = await this.add(userId, profile);
+    if (added) return added;
+    const row = rowOf(userId, profile);
+    const unlinked = { id: row.id, isLinked: false };
+    const { affected } = await this.tables.run((manager) => manager.update(ExternalIdentity, unlinked, row));
+    if (affected === 1) return this.afterLink(row);
+    const present = await this.find(profile);
+    if (present?.isLinked && present.userId === userId) return present;
+    throw new ConflictException('This login is linked to another account');
+  }
+
+  /** @returns whether the user has it @throws ConflictException (409) where the user could not log in any more */
+  async unlink(userId: string, id: string): Promise<boolean> {
+    const hasPassword = await this.hasPassword(userId);
+    const unlinked = await this.transaction(async (manager) => {
+      const query = manager.createQueryBuilder(ExternalIdentity, 'identity').cache(false);
+      query.where({ userId, isLinked: true }).orderBy('identity.id');
+      // Two requests at once must not remove the last two. SQLite has one connection, whose transactions wait for each other.
+      if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
+      const own = await query.getMany();
+      const identity = own.find((each) => each.id === id);
+      if (!identity) return undefined;
+      const isUsable = (each: ExternalIdentity): boolean =>
+        each !== identity && this.settings.providers.has(each.provider);
+      if (!hasPassword && !own.some(isUsable))
+        throw new ConflictException('This is the only way to log in: set a password, or link another login first');
+      await manager.update(ExternalIdentity, { id }, { isLinked: false });
+      return identity;
+    });
+    if (unlinked) this.events.emit('identity.unlinked', { userId, provider: unlinked.provider });
+    return unlinked !== undefined;
+  }
+
+  async removeAll(userId: string): Promise<void> {
+    await this.tables.run((manager) => manager.delete(ExternalIdentity, { userId }));
+  }
+
+  /** Whether a user has a password. It is never removed again. */
+  async hasPassword(userId: string): Promise<boolean> {
+    const user = await this.users.findWithHash(userId);
+    return user !== null && user.password !== NO_PASSWORD;
+  }
+
+  private afterLink(row: ExternalIdentity): ExternalIdentity {
+    this.events.emit('identity.linked', { userId: row.userId, provider: row.provider });
+    return row;
+  }
+
+  private transaction<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
+    const { connections, dataSource } = this.tables;
+    return connections
+      .transaction(() => dataSource.transaction(work))
+      .catch((error: unknown) => {
+        throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error, { cause: error }) : error;
+      });
+  }
+}
+
+const rowOf = (userId: string, profile: ExternalProfile): ExternalIdentity => {
+  const { provider, issuer, subject, email = null } = profile;
+  return { id: idOf(profile), userId, provider, issuer, subject, email, isLinked: true, linkedAt: Date.now() };
+};

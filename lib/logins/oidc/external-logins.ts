@@ -1,0 +1,128 @@
+/** Finds the account of an identity at a provider: the linked one, the one with the same verified address, or a new one. */
+import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common';
+import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
+import { UserAccounts } from '../../auth/accounts/user-accounts.js';
+import { UserFieldRules } from '../../auth/accounts/user-field-rules.js';
+import { MailedTokens } from '../../auth/links/mailed-tokens.js';
+import type { ResolvedAuthOptions } from '../../auth/options/resolve-options.js';
+import { NO_PASSWORD } from '../../auth/passwords/password-hasher.js';
+import { AuthPlugins } from '../../auth/plugins/auth-plugins.js';
+import type { AuthUser } from '../../auth/users/auth-user.js';
+import { AUTH_OPTIONS } from '../../auth/users/options-token.js';
+import { acceptAny, checkUser, USER_CHECKS } from '../../auth/users/user-checks.js';
+import { DuplicateUserError, UserRepository, type UserFields } from '../../auth/users/user.repository.js';
+import type { HttpRequest } from '../../http/http-request.js';
+import { BASE_ROLE } from '../../http/principal.js';
+import { ExternalIdentities } from './external-identities.js';
+import { namesOf } from './external-profile.js';
+import { expectFields, type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+
+/** The same answer for all reasons: it tells nobody which addresses have an account. */
+const noAccount = (): ConflictException =>
+  new ConflictException('No account is linked to this login. Log in another way, and link it there');
+
+@Injectable()
+export class ExternalLogins {
+  private readonly register: NonNullable<OidcSettings['register']>;
+  private readonly required: readonly string[];
+
+  /** @throws InvalidOptionError where new users need fields that no provider knows */
+  constructor(
+    private readonly identities: ExternalIdentities,
+    private readonly users: UserRepository,
+    private readonly accounts: UserAccounts,
+    private readonly logins: Logins,
+    private readonly plugins: AuthPlugins,
+    @Inject(OIDC_SETTINGS) settings: OidcSettings,
+    @Inject(AUTH_OPTIONS) { registration }: ResolvedAuthOptions,
+    { required }: UserFieldRules,
+    @Optional() private readonly mailedTokens?: MailedTokens,
+  ) {
+    this.register = settings.register ?? registration;
+    this.required = required.filter((name) => name !== 'password');
+    expectFields(settings, this.register !== false, this.required);
+  }
+
+  /** @throws ConflictException (409) where no account may be used or created, 401 for an inactive user, what hooks throw */
+  async logIn(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer> {
+    // The second time, it is known what another login of the same user has stored meanwhile.
+    const answer = (await this.attempt(profile, request)) ?? (await this.attempt(profile, request));
+    if (!answer) throw noAccount();
+    return answer;
+  }
+
+  /** @returns `undefined` where another login was faster */
+  private async attempt(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer | undefined> {
+    const id = (await this.linkedUser(profile)) ?? (await this.linkByAddress(profile));
+    if (id === undefined) return this.registerUser(profile, request);
+    return this.logins.complete({ id }, request);
+  }
+
+  private async linkedUser(profile: ExternalProfile): Promise<string | undefined> {
+    const identity = await this.identities.find(profile);
+    if (!identity) return undefined;
+    const { userId, isLinked } = identity;
+    if (!isLinked) throw noAccount();
+    if (await this.users.findById(userId)) return userId;
+    // A statement of the application has deleted the user.
+    await this.identities.removeAll(userId);
+    return undefined;
+  }
+
+  /** Both sides have verified the address, or somebody else may have registered it. */
+  private async linkByAddress(profile: ExternalProfile): Promise<string | undefined> {
+    const { email } = profile;
+    const user = email === undefined ? null : await this.users.findByLogin('email', email);
+    if (!user) return undefined;
+    const userId = String(user.id);
+    const isVerified = user.active && (await this.mailedTokens?.isVerified(user));
+    // A provider may give an address to another user (OpenID Connect Core §5.7).
+    if (!isVerified || (await this.identities.hasOfIssuer(userId, profile.issuer))) throw noAccount();
+    return (await this.identities.add(userId, profile)) ? userId : this.linkedUser(profile);
+  }
+
+  private async registerUser(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer | undefined> {
+    const { email } = profile;
+    if (this.register === false || (email === undefined && this.required.includes('email'))) throw noAccount();
+    const further = typeof this.register === 'function' ? await this.register(profile) : {};
+    const user = await this.create(this.readFields({ ...namesOf(profile), ...further }, email));
+    if (!user) return undefined;
+    const userId = String(user.id);
+    const undo = () => this.users.undoCreate(userId);
+    const identity = await this.identities.add(userId, profile).catch(async (error: unknown) => {
+      await undo().catch(() => undefined);
+      throw error;
+    });
+    if (!identity) {
+      await undo();
+      return undefined;
+    }
+    // The address counts as verified.
+    await this.plugins.accountChanged({ name: 'user.created', userId, user });
+    return this.logins.issueForNewUser(user, request).catch(async (error: unknown) => {
+      // A plugin has refused the registration, which removes the user.
+      if (!(await this.users.findById(userId))) await this.plugins.accountChanged({ name: 'user.deleted', userId });
+      throw error;
+    });
+  }
+
+  /** @throws InvalidUserError naming each field of the function `register` that is wrong */
+  private readFields(input: Readonly<Record<string, unknown>>, email: string | undefined): UserFields {
+    const { email: _email, password: _password, ...checks } = this.accounts.checks;
+    const added = Object.keys(input).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
+    const ofColumns = Object.fromEntries(added.map((name) => [name, acceptAny]));
+    const required = this.required.filter((name) => name !== 'email');
+    const fields = checkUser(input, { ...checks, ...ofColumns }, required);
+    return { role: BASE_ROLE, active: true, ...fields, ...(email !== undefined && { email }), password: NO_PASSWORD };
+  }
+
+  /** @returns `undefined` where the address was taken meanwhile */
+  private async create(fields: UserFields): Promise<AuthUser | undefined> {
+    try {
+      return await this.users.create(fields);
+    } catch (error) {
+      if (error instanceof DuplicateUserError && error.field === 'email') return undefined;
+      throw error;
+    }
+  }
+}
