@@ -1,16 +1,13 @@
 /** Identifies the user of a request, by its header `Authorization: Bearer <token>` or by a plugin. */
 import { Inject, Injectable } from '@nestjs/common';
-import type { Authentication, Authenticator } from '../../access/principal.js';
+import { bearerOf, lookUp, type Authentication, type Authenticator } from '../../access/principal.js';
 import { BASE_ROLE, CallerRoles, CREDENTIAL_ROLES } from '../../http/principal.js';
-import { headerValues, type HttpRequest } from '../../http/http-request.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import { Application } from '../../routes/application.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository } from '../users/user.repository.js';
-import { AuthPlugins, lookUp } from './auth-plugins.js';
-
-/** RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
-const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
+import { AuthPlugins } from './auth-plugins.js';
 
 @Injectable()
 export class BearerAuthenticator implements Authenticator {
@@ -30,16 +27,12 @@ export class BearerAuthenticator implements Authenticator {
   }
 
   authenticate(request: HttpRequest): Authentication {
-    const values = headerValues(request, 'authorization');
-    const bearer = values.map((value) => BEARER.exec(value)).find((match) => match !== null);
-    if (!bearer) return { bearerWasSent: false };
-    // Two Authorization headers are refused: a proxy in front may have checked the other one.
-    const token = values.length === 1 ? bearer.groups?.['token'] : undefined;
+    const { wasSent: bearerWasSent, token } = bearerOf(request);
     const claims = token === undefined ? undefined : this.tokens.verify(token);
-    if (!claims) return { bearerWasSent: true, token };
+    if (!claims) return { bearerWasSent, token };
     const { sub, email, roles, sid, own } = claims;
     const principal = { id: this.options.parseId(sub), email, roles, ...own };
-    return { bearerWasSent: true, principal, ...(sid !== undefined && { session: sid }) };
+    return { bearerWasSent, principal, ...(sid !== undefined && { session: sid }) };
   }
 
   confirm(bearer: Authentication, request: HttpRequest): Promise<Authentication> | undefined {
