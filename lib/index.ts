@@ -39,6 +39,7 @@ export { ApiKey } from './logins/api-keys/api-key.js';
 
 // Users of any origin
 export { AccessModule, type AccessModuleOptions } from './logins/access.module.js';
+export { externalTokens, type ExternalTokensOptions } from './logins/external-tokens.js';
 export { fromRequest, type FromRequestOptions, type IdentifiedRequest } from './logins/from-request.js';
 export { jwks, type ClaimPaths, type JwksOptions, type TokenPayload } from './logins/jwks.js';
 export type { Authenticate, AuthenticateOption, ExternalUser, UserSource } from './logins/user-source.js';

@@ -41,27 +41,28 @@ export class BearerAuthenticator implements Authenticator {
     return found.length > 0 ? this.combine(bearer, found) : undefined;
   }
 
-  /** A request with a bearer token has the user of the token, or none. A plugin knows the users of its keys. */
+  /** A request with a bearer token has the user of the token, or none. A plugin may know a token that we have not signed. */
   private async combine(bearer: Authentication, found: readonly Promise<Authentication>[]): Promise<Authentication> {
     const all = await Promise.all(found);
     const failed = all.find(({ failure }) => failure);
     if (failed) return failed;
     const { bearerWasSent } = bearer;
-    if (bearerWasSent && !all.every(({ principal }) => principal)) return { bearerWasSent };
-    const known = all.find(({ principal, isKey }) => principal && (isKey || !bearerWasSent));
-    if (!known?.principal || bearer.principal) return bearer;
+    if (bearer.principal) return all.every(({ principal }) => principal) ? bearer : { bearerWasSent };
+    const known = all.find((each) => each.principal && each.bearerWasSent === bearerWasSent);
+    // A malformed header has no token that a plugin could know.
+    if (!known?.principal || (bearerWasSent && bearer.token === undefined)) return bearer;
     const { principal, isKey = false } = known;
     const id = this.options.parseId(String(principal.id));
-    return this.readCaller({ bearerWasSent, isKey, principal: { ...principal, id } });
+    return this.readCaller({ ...bearer, isKey, principal: { ...principal, id } });
   }
 
   async readCaller(known: Authentication): Promise<Authentication> {
-    const { principal, bearerWasSent, isKey } = known;
+    const { principal, bearerWasSent, token, isKey } = known;
     if (!principal || this.isExempted(known)) return known;
     return lookUp('The user of a token', async () => {
       const user = await this.users.findById(String(principal.id));
       if (!user?.active) return { bearerWasSent };
-      if (bearerWasSent && !isKey) return { ...known, principal: { ...principal, roles: [user.role] } };
+      if (bearerWasSent && token === undefined) return { ...known, principal: { ...principal, roles: [user.role] } };
       // A plugin may give fewer roles than the user has, and no others.
       const granted = this.application.stateOf(CallerRoles).expand?.([user.role]) ?? [];
       const isGranted = (role: string): boolean => role === BASE_ROLE || role === user.role || granted.includes(role);
