@@ -1,5 +1,13 @@
 /** externalTokens(): tokens of another issuer beside those of AuthModule. */
-import { externalTokens, type ExternalTokensOptions, fromRequest, jwks, UserAccounts } from 'declarest';
+import {
+  apiKeys,
+  type AuthPlugin,
+  externalTokens,
+  type ExternalTokensOptions,
+  fromRequest,
+  jwks,
+  UserAccounts,
+} from 'declarest';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { claims, makeToken } from '../harness/tokens.js';
@@ -14,13 +22,13 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
   afterEach(() => app?.close());
 
-  const start = async (options: Partial<ExternalTokensOptions> = {}) => {
+  const start = async (options: Partial<ExternalTokensOptions> = {}, more: AuthPlugin[] = []) => {
     const plugin = externalTokens({
       authenticate: jwks({ issuer: issuer.issuer, audience: AUDIENCE }),
       userOf: ({ id }, { users }) => users.findById(links.get(String(id)) ?? ''),
       ...options,
     });
-    app = await startAuth(platform, { auth: { plugins: [plugin], administration: true } });
+    app = await startAuth(platform, { auth: { plugins: [plugin, ...more], administration: true } });
     const email = uniqueEmail();
     const user = await app.app
       .get(UserAccounts, { strict: false })
@@ -56,6 +64,20 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(await both(makeToken({ payload: own, secret: 'another secret of more than 32 bytes, at least' }))).toEqual([
       401, 401,
     ]);
+  });
+
+  it('tokens of another issuer and API keys are accepted side by side', async () => {
+    await start({}, [apiKeys()]);
+    const external = await issuer.sign({ sub: 'external' });
+    const { json } = await app.post('/api/auth/keys', { name: 'backup' }, { token: external });
+    expect(json.data.key).toMatch(/^dk_/);
+    expect(await Promise.all([status('/who', json.data.key), status('/who', external)])).toEqual([200, 200]);
+    // A key opens no account endpoint.
+    expect([await both(external), await both(json.data.key)]).toEqual([
+      [200, 200],
+      [403, 403],
+    ]);
+    expect(await both(`${json.data.key}x`)).toEqual([401, 401]);
   });
 
   it('logins by password go on while the key server is away', async () => {
