@@ -92,6 +92,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(await both(token)).toEqual([200, 200]);
   });
 
+  it('tokens of AuthModule are not passed to authenticate', async () => {
+    const user = await start({ authenticate: () => Promise.reject(new Error('away')) });
+    expect(await both(makeToken({ payload: claims({ sub: String(user.id), roles: ['ADMIN'] }) }))).toEqual([200, 200]);
+    expect(await both('x')).toEqual([503, 503]);
+  });
+
   it('a lookup that throws is 503', async () => {
     await start({ userOf: () => Promise.reject(new Error('away')) });
     expect(await both(await issuer.sign({ sub: 'external' }))).toEqual([503, 503]);
