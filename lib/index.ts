@@ -46,6 +46,13 @@ export { ApiKey } from './logins/api-keys/api-key.js';
 export { passkeys, type PasskeysOptions } from './logins/passkeys/passkeys.plugin.js';
 export { Passkey, PasskeyChallenge, PasswordlessUser } from './logins/passkeys/passkey-tables.js';
 
+// Users of any origin
+export { AccessModule, type AccessModuleOptions } from './logins/access.module.js';
+export { externalTokens, type ExternalTokensOptions } from './logins/external-tokens.js';
+export { fromRequest, type FromRequestOptions, type IdentifiedRequest } from './logins/from-request.js';
+export { jwks, type ClaimPaths, type JwksOptions, type TokenPayload } from './logins/jwks.js';
+export type { Authenticate, AuthenticateOption, ExternalUser, UserSource } from './logins/user-source.js';
+
 // Rules
 export { SecurityConfig } from './access/security-config.js';
 export { SecurityRulesGuard } from './access/security-rules.guard.js';
@@ -69,27 +76,15 @@ export type { GeneratedHooks, HookContext, HookValues, IdOf } from './crud/decla
 export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { runAs, type ActingUser, type RunAsOptions } from './crud/nest/run-as.js';
 export { useScope } from './crud/declare/scope.js';
-export type {
-  Scope,
-  ScopeContext,
-  ScopeFunction,
-  ScopeProvider,
-  ScopeResult,
-  ScopeWhere,
-} from './crud/declare/scope.js';
+export type { Scope, ScopeContext, ScopeFunction } from './crud/declare/scope.js';
+export type { ScopeProvider, ScopeResult, ScopeWhere } from './crud/declare/scope.js';
 export type { OperationName, StandardOperation } from './crud/declare/operations.js';
 export type { CustomOperation, OperationContext } from './crud/declare/custom-operation.js';
 export type { OperationInput, RecordSelection } from './crud/declare/custom-operation.js';
 export { standardOperations } from './crud/operations/standard-operations.js';
 export { OverrideNote, overrideDescription } from './crud/declare/declared-options.js';
-export type {
-  BatchResult,
-  Envelope,
-  FailureEnvelope,
-  ListMetadata,
-  ListQuery,
-  Pagination,
-} from './crud/declare/envelope.js';
+export type { BatchResult, Envelope, FailureEnvelope } from './crud/declare/envelope.js';
+export type { ListMetadata, ListQuery, Pagination } from './crud/declare/envelope.js';
 export type { AggregateRow, CrudData, CrudRecord, FieldName } from './crud/declare/record-types.js';
 export type { RecordSchemas, StandardSchema } from './crud/declare/standard-schema.js';
 export { ErrorObserver } from './routes/failure-filter.js';

@@ -27,10 +27,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   crud: ['options', 'http', 'entities', 'database', 'documents', 'routes'],
   cors: ['options', 'http', 'routes'],
   express: [],
-  openapi: ['options', 'http', 'documents', 'routes', 'access'],
+  openapi: ['options', 'http', 'documents', 'routes', 'access', 'logins'],
   reach: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
   cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi', 'reach'],
-  testing: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
+  testing: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'logins', 'crud'],
 };
 
 /** The folders of a folder from the bottom to the top: each may import those before it. Only the module imports all. */

@@ -12,13 +12,13 @@ type DecoratedEffect = Pick<Rule, 'effect' | 'declaredBy'>;
 
 const DECORATED = Symbol('declarest.decoratedAccess');
 
-/** The guard of every handler with an access decorator. Warns at startup where `AuthModule` does not apply it. */
+/** The guard of every handler with an access decorator. Warns at startup where no module applies it. */
 @Injectable()
-class AuthModuleCheck implements CanActivate {
+class AppliedCheck implements CanActivate {
   constructor(@Optional() @Inject(Authenticator) authenticator?: Authenticator) {
     if (!authenticator)
       new Logger('SecurityRules').warn(
-        'Access decorators such as @Roles() do nothing without AuthModule. Add AuthModule.forRoot({ … }) to the imports of the root module.',
+        'Access decorators such as @Roles() do nothing without AuthModule or AccessModule. Add one of them to the imports of the root module.',
       );
   }
 
@@ -70,7 +70,7 @@ function decorate(name: string, effect: Effect): Decorator {
         opposite.declaredBy,
         'Remove one of the two',
       );
-    UseGuards(AuthModuleCheck)(target as never, property, descriptor as never);
+    UseGuards(AppliedCheck)(target as never, property, descriptor as never);
     // Decorators run from the lowest to the highest: this keeps the order in which they are written.
     Reflect.defineMetadata(DECORATED, [{ effect, declaredBy: `@${name} on ${owner}` }, ...earlier], decorated);
   };

@@ -5,23 +5,13 @@ import { CallerRoles } from '../http/principal.js';
 import { Application } from '../routes/application.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions, type DefaultAccess } from './access.js';
+import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions } from './access.js';
+import { ACCESS_OPTIONS, type AccessOptions } from './access-options.js';
 import { formatAccessRows, type AccessRow } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
 import { findHandlers, type ContextHandler } from './other-contexts.js';
-import type { RoleHierarchy } from './role-hierarchy.js';
 import { findRuleWarnings } from './rule-warnings.js';
 import { declaredRules, markApplied, SecurityConfig } from './security-config.js';
-
-export interface AccessOptions {
-  readonly defaultAccess: DefaultAccess | undefined;
-  readonly enforcedRoles: readonly string[] | undefined;
-  readonly roleHierarchy: RoleHierarchy;
-  readonly strict: boolean;
-  readonly explainRefusals: boolean;
-}
-
-export const ACCESS_OPTIONS = Symbol('declarest.accessOptions');
 
 const startedAccess = (): { compiled?: CompiledAccess } => ({});
 

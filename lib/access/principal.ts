@@ -1,8 +1,8 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { ServiceUnavailable } from '../http/failure.js';
+import { createParamDecorator, Logger, type ExecutionContext } from '@nestjs/common';
+import { ServiceUnavailable } from '../http/failure.js';
 import { setCaller, type LoginClaims, type Principal } from '../http/principal.js';
 import type { AccessRefused } from '../http/refusal.js';
-import type { HttpRequest } from '../http/http-request.js';
+import { headerValues, type HttpRequest } from '../http/http-request.js';
 
 export interface Authentication {
   readonly principal?: Principal;
@@ -19,6 +19,16 @@ export interface Authentication {
   readonly failure?: ServiceUnavailable | AccessRefused;
 }
 
+/** RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
+const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
+
+export function bearerOf(request: HttpRequest): { readonly wasSent: boolean; readonly token: string | undefined } {
+  const values = headerValues(request, 'authorization');
+  const bearer = values.map((value) => BEARER.exec(value)).find((match) => match !== null);
+  // Two Authorization headers are refused: a proxy in front may have checked the other one.
+  return { wasSent: bearer !== undefined, token: values.length === 1 ? bearer?.groups?.['token'] : undefined };
+}
+
 export abstract class Authenticator {
   abstract authenticate(request: HttpRequest): Authentication;
 
@@ -27,6 +37,19 @@ export abstract class Authenticator {
 
   /** Reads the user again: with the present role, or without a principal. Never rejects. */
   abstract readCaller(authentication: Authentication): Promise<Authentication>;
+}
+
+/** Where it fails, it is not known whether a credential is valid: the request is 503 where it needs one. */
+export function lookUp(
+  what: string,
+  work: () => Promise<Authentication>,
+  answer = 'The database is temporarily unavailable, try again',
+): Promise<Authentication> {
+  return work().catch((cause: unknown): Authentication => {
+    if (cause instanceof ServiceUnavailable) return { bearerWasSent: true, failure: cause };
+    new Logger('SecurityRules').error(`${what} could not be read.`, cause instanceof Error ? cause.stack : undefined);
+    return { bearerWasSent: true, failure: new ServiceUnavailable(answer, 5, { cause }) };
+  });
 }
 
 const AUTHENTICATION = Symbol('declarest.authentication');
@@ -68,7 +91,7 @@ export async function readCaller(authenticator: Authenticator, request: Authenti
     request.user = present.principal && { ...user, roles: present.principal.roles };
 }
 
-function keep(request: AuthenticatedRequest, authentication: Authentication): void {
+export function keep(request: AuthenticatedRequest, authentication: Authentication): void {
   // The token of a connection may have expired since its last message.
   if (authentication.principal ?? request[AUTHENTICATION]?.principal) request.user = authentication.principal;
   request[AUTHENTICATION] = authentication;

@@ -1,6 +1,5 @@
 import { CREDENTIAL_ROLES } from '../http/principal.js';
-import { areNames, describe } from '../options/invalid-option.js';
-import { isObject, refuseAuthOption } from '../options/option-table.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
 
 /** Roles, each with the roles that it includes: `{ ADMIN: ['EDITOR'] }`. */
 export type RoleHierarchy = Readonly<Record<string, readonly string[]>>;
@@ -32,15 +31,10 @@ export function compileRoleHierarchy(hierarchy: RoleHierarchy, hasKeys = false):
 
 function closureOf(role: string, hierarchy: RoleHierarchy, above: readonly string[]): string[] {
   const path = [...above, role];
-  if (above.includes(role))
-    refuseAuthOption('roleHierarchy', 'a hierarchy without a cycle', path.join(' > '), 'Remove one of these roles');
+  if (above.includes(role)) {
+    const expected = 'a hierarchy without a cycle';
+    throw new InvalidOptionError('The option `roleHierarchy`', expected, path.join(' > '), 'Remove one of these roles');
+  }
   const below = Object.hasOwn(hierarchy, role) ? (hierarchy[role] ?? []) : [];
   return [role, ...below.flatMap((each) => closureOf(each, hierarchy, path))];
-}
-
-export function expectRoleHierarchy(hierarchy: unknown): asserts hierarchy is RoleHierarchy {
-  if (isObject(hierarchy) && Object.entries(hierarchy).every(([role, below]) => areNames([role]) && areNames(below)))
-    return;
-  const expected = 'an object of roles with arrays of the roles that they include';
-  refuseAuthOption('roleHierarchy', expected, describe(hierarchy), 'Write for example { ADMIN: ["EDITOR"] }');
 }

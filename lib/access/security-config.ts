@@ -44,9 +44,9 @@ export abstract class SecurityConfig {
       if (!this[IS_APPLIED])
         throw new InvalidOptionError(
           this.constructor.name,
-          'in an application that imports AuthModule, which applies its rules',
-          'one without AuthModule',
-          'Add AuthModule.forRoot({ … }) to the imports of the root module',
+          'in an application that imports AuthModule or AccessModule, which apply its rules',
+          'one without both',
+          'Add AuthModule.forRoot({ … }) or AccessModule.forRoot({ … }) to the imports of the root module',
         );
       return own?.call(this);
     };

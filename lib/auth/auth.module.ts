@@ -1,17 +1,14 @@
 import { ConfigurableModuleBuilder, Inject, Logger, Module } from '@nestjs/common';
-import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
-import type { DynamicModule, NestModule, OnApplicationBootstrap, OnModuleInit, Provider } from '@nestjs/common';
-import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
-import { installAccessMiddleware } from '../access/access-middleware.js';
-import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
+import type { ConfigurableModuleAsyncOptions, DynamicModule, Provider } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
+import { ACCESS_OPTIONS } from '../access/access-options.js';
 import { Authenticator } from '../access/principal.js';
-import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.guard.js';
+import { RulesModule } from '../access/rules.module.js';
 import { ConnectionQueues } from '../database/connections.js';
 import { CallerRoles } from '../http/principal.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
-import { Application, applicationOf } from '../routes/application.js';
+import { Application } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
-import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { accounts } from './accounts/account-endpoints.js';
 import { Logins } from './accounts/logins.js';
 import { UserAccounts } from './accounts/user-accounts.js';
@@ -55,10 +52,9 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
  * @example AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] })
  */
 @Module({
-  imports: [DiscoveryModule],
+  imports: [RulesModule],
   providers: [
     { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
-    { provide: Application, inject: [ModuleRef], useFactory: applicationOf },
     AccessTokens,
     AuthEvents,
     Passwords,
@@ -79,32 +75,16 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     UserAccounts,
     AuthServices,
     AuthPlugins,
-    AccessRules,
-    AccessDecision,
-    AccessReport,
     { provide: Authenticator, useClass: BearerAuthenticator },
-    SecurityRulesGuard,
-    { provide: APP_GUARD, useExisting: SecurityRulesGuard },
   ],
-  exports: [
-    UserAccounts,
-    UserRepository,
-    Logins,
-    Attempts,
-    AuthEvents,
-    SecurityRulesGuard,
-    AccessReport,
-    Authenticator,
-  ],
+  exports: [UserAccounts, UserRepository, Logins, Attempts, AuthEvents, Authenticator, ACCESS_OPTIONS],
 })
-export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
+export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly application: Application,
-    private readonly decision: AccessDecision,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {
     application.stateOf(CallerRoles).hasKeys = options.plugins.some(({ hasKeys }) => hasKeys);
-    application.whenAdapterIsReady(() => application.once(installAccessMiddleware, decision));
   }
 
   /** @throws InvalidOptionError */
@@ -136,23 +116,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     );
   }
 
-  /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
-  configure(): void {
-    const { application } = this;
-    // A testing module that is compiled twice gets its second adapter after the constructor.
-    application.once(installAccessMiddleware, this.decision);
-    deferOnEveryRoute(application);
-    application.beginRouting();
-    if (application.probes) application.config.useGlobalGuards(application.probes.guard);
-  }
-
-  /** Importing AuthModule twice would create two guards with different secrets. */
   onModuleInit(): void {
-    const { length } = [...this.application.modules.values()].filter(({ metatype }) => metatype === AuthModule);
-    if (length > 1) {
-      const advice = 'keep one forRoot or forRootAsync: its exports are available in every module';
-      throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
-    }
     observersOf(this.application);
     const { plugins, authBasePath } = this.options;
     for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);

@@ -48,7 +48,7 @@ export function compileApplication(loaded: LoadedModule, platform: Platform | un
 export async function compileAccess(app: INestApplication): Promise<CompiledAccess> {
   const compiled = await compileRules(app);
   if (compiled) return compiled;
-  throw new CommandError('The application has no access rules. Import AuthModule.forRoot(…) in its root module.');
+  throw new CommandError('The application has no access rules. Import AuthModule or AccessModule in its root module.');
 }
 
 /** The document with the access rules, as far as the application has rules. @throws CommandError */

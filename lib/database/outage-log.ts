@@ -1,4 +1,4 @@
-/** Logs that requests fail because of the database: one line when it begins, one a minute, and one when it ends. */
+/** Logs that requests fail because of a server that is away: a line when it begins, one a minute, and one when it ends. */
 import { Logger } from '@nestjs/common';
 
 const MINUTE_MS = 60_000;
@@ -13,29 +13,29 @@ export class OutageLog {
   /** A success ends the outage from now on. */
   private calmAt = 0;
 
-  constructor(private readonly now: () => number = () => performance.now()) {}
+  constructor(private readonly what = 'The database') {}
 
   refuse(error: unknown): void {
-    const now = this.now();
+    const now = performance.now();
     const { message, code } = (error ?? {}) as { readonly message?: unknown; readonly code?: unknown };
     // An AggregateError of several addresses has a code and no message.
     const cause = String(message || code);
     if (this.refused === 0) {
       this.begunAt = this.reportedAt = this.calmAt = now;
-      logger.error(`The database is unavailable, requests are answered with 503: ${cause}`);
+      logger.error(`${this.what} is unavailable, requests are answered with 503: ${cause}`);
     }
     this.refused += 1;
     // It began again: where only some requests are refused, such as those that wait for a lock, the log would repeat itself.
     if (this.begunAt - this.endedAt < MINUTE_MS) this.calmAt = now + MINUTE_MS;
     if (now - this.reportedAt < MINUTE_MS) return;
     this.reportedAt = now;
-    logger.error(`The database is still unavailable, ${this.describe(now)}: ${cause}`);
+    logger.error(`${this.what} is still unavailable, ${this.describe(now)}: ${cause}`);
   }
 
   succeed(): void {
-    const now = this.now();
+    const now = performance.now();
     if (this.refused === 0 || now < this.calmAt) return;
-    logger.warn(`The database is available again, ${this.describe(now)}.`);
+    logger.warn(`${this.what} is available again, ${this.describe(now)}.`);
     this.refused = 0;
     this.endedAt = now;
   }

@@ -3,11 +3,13 @@ import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AccessReport } from '../access/access-rules.js';
 import type { AccessRow } from '../access/access-rows.js';
+import { Authenticator } from '../access/principal.js';
 import { ANY_OTHER_METHOD } from '../access/route-access.js';
 import { DEPENDS_ON_USER } from '../documents/describe-controller.js';
 import { REFUSAL, refused } from '../documents/failures.js';
 import { CallerRoles, CREDENTIAL_ROLES } from '../http/principal.js';
 import { AccessRefused } from '../http/refusal.js';
+import { SourceAuthenticator } from '../logins/source-authenticator.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
 import { arrange } from './arrange.js';
@@ -26,7 +28,7 @@ const KEY = { type: 'http', scheme: 'bearer', description: 'An API key, which is
  * optional token where that changes the answer. Operations, tags and repeated parts are arranged.
  * @param document of `SwaggerModule.createDocument`, with OpenAPI 3.1; it is not changed
  * @param app after its start: the rules are read then
- * @throws InvalidOptionError for another version of OpenAPI, before the start, and without AuthModule
+ * @throws InvalidOptionError for another version of OpenAPI, before the start, and without access rules
  * @example SwaggerModule.setup('docs', app, () => addAccess(SwaggerModule.createDocument(app, config), app));
  */
 export function addAccess(document: OpenAPIObject, app: INestApplication): OpenAPIObject {
@@ -36,7 +38,10 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
   const rows = rowsOf(app);
   const known = components?.securitySchemes ?? {};
   const isBearer = (each: object): boolean => 'scheme' in each && String(each.scheme).toLowerCase() === 'bearer';
-  const [scheme] = Object.entries(known).find(([, each]) => isBearer(each)) ?? [SCHEME];
+  // Users of AccessModule may have another credential, such as a cookie.
+  const isExternal = applicationOf(app).providerOf(Authenticator) instanceof SourceAuthenticator;
+  const declared = Object.entries(known);
+  const [scheme] = declared.find(([, each]) => isBearer(each)) ?? (isExternal ? declared[0] : undefined) ?? [SCHEME];
   const { hasKeys } = applicationOf(app).stateOf(CallerRoles);
   const schemes = { login: scheme, key: hasKeys ? KEY_SCHEME : undefined };
   const described = Object.entries(paths).map(([path, item]) => {
@@ -61,7 +66,11 @@ function refuse(expected: string, got: string, advice: string): never {
 function rowsOf(app: INestApplication): readonly AccessRow[] {
   const report = applicationOf(app).providerOf(AccessReport);
   if (!report)
-    return refuse('an application with AuthModule', 'one without', 'Import AuthModule.forRoot(…) in its root module');
+    return refuse(
+      'an application with access rules',
+      'one without',
+      'Import AuthModule or AccessModule in its root module',
+    );
   if (report.rows.length > 0) return report.rows;
   const advice = 'Call it in the function that SwaggerModule.setup takes, or after app.init()';
   return refuse('an application that has started', 'one that has not', advice);

@@ -20,11 +20,11 @@ export const useProbes = (probes: Probes): void => void (probesOfTests = probes)
 
 export class Application {
   readonly probes = probesOfTests;
-  /** Whether AuthModule applies access rules. */
+  /** Whether access rules are applied. */
   isGuarded = false;
   /** The base of the endpoints that read cookies, where there are any. */
   cookiePath?: string;
-  /** The option `strict` of AuthModule: some warnings are refusals. */
+  /** The option `strict`: some warnings are refusals. */
   isStrict = false;
   /** The roles that options name, apart from rules: their spelling is compared with that of rules. */
   readonly optionRoles = new Set<string>();
@@ -93,10 +93,10 @@ export class Application {
     return found.find(Boolean) as T | undefined;
   }
 
-  /** @throws InvalidOptionError with the option `strict` of AuthModule, if anything is doubtful */
+  /** @throws InvalidOptionError with the option `strict`, if anything is doubtful */
   refuseDoubts(doubts: readonly string[]): void {
     if (this.isStrict && doubts.length > 0)
-      throw InvalidOptionError.withMessage(`${doubts.join(' ')} The AuthModule option \`strict\` refuses this.`);
+      throw InvalidOptionError.withMessage(`${doubts.join(' ')} The option \`strict\` refuses this.`);
   }
 
   /** Answers a request in the place of its handler. */

@@ -10,18 +10,19 @@ import type { INestApplication } from '@nestjs/common';
 import { Authenticator } from '../access/principal.js';
 import { BearerAuthenticator } from '../auth/plugins/bearer-authenticator.js';
 import { AccessTokens } from '../auth/tokens/access-tokens.js';
+import { SourceAuthenticator } from '../logins/source-authenticator.js';
 import { parseJson } from '../http/json-body.js';
 import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf, type Application } from '../routes/application.js';
 
-/** The claims of a token. A user with this id need not exist. */
+/** The claims of a token, or a user as `AccessModule` finds it. A user with this id need not exist. */
 export interface TestUser {
   readonly roles: readonly string[];
   /** Default `""`. */
   readonly email?: string;
   /** The user's id; default `1`. */
   readonly sub?: string | number;
-  /** What the option `claims` adds; none by default. */
+  /** What the option `claims` adds, or further members of a user of `AccessModule`; none by default. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
@@ -36,7 +37,8 @@ export interface Client {
 }
 
 /**
- * A client that sends a valid token of this user, signed with the application's secret, or no token without a user.
+ * A client that sends a valid token of this user, signed with the application's secret, or no token without a user. With
+ * `AccessModule`, its option `authenticate` is not called for this token.
  * An application that does not listen yet starts to listen on a free port of 127.0.0.1.
  * @example const { status } = await as(app, { roles: ['ADMIN'] }).delete('/api/products/7');
  */
@@ -61,9 +63,11 @@ export function as(app: INestApplication, user?: TestUser): Client {
 
 /** The header with a token that is signed now, so that it never expires during a test. */
 export async function bearer(app: INestApplication, { roles, email = '', sub = 1, claims: own }: TestUser) {
+  const authenticator = getProvider<unknown>(app, Authenticator);
+  if (authenticator instanceof SourceAuthenticator)
+    return { authorization: `Bearer ${authenticator.admit({ ...own, id: sub, email, roles })}` };
   // A session that needs no row.
   const sid = TEST_SESSION;
-  const authenticator = getProvider<unknown>(app, Authenticator);
   if (authenticator instanceof BearerAuthenticator) authenticator.exempt(sid);
   const token = getProvider(app, AccessTokens).sign({ sub: String(sub), email, roles, sid, ...(own && { own }) });
   return { authorization: `Bearer ${token}` };
@@ -71,12 +75,13 @@ export async function bearer(app: INestApplication, { roles, email = '', sub = 1
 
 const TEST_SESSION = randomUUID();
 
-/** @throws InvalidOptionError for an application without `AuthModule` */
+/** @throws InvalidOptionError for an application without users */
 export function getProvider<T>(app: INestApplication, type: abstract new (...args: never[]) => T): T {
   const found = applicationOf(app).providerOf(type);
   if (found) return found;
-  const advice = 'Import AuthModule.forRoot(…) in its root module';
-  throw new InvalidOptionError('declarest/testing: the application', 'one with AuthModule', 'one without', advice);
+  const advice = 'Import AuthModule.forRoot(…) or AccessModule.forRoot(…) in its root module';
+  const expected = 'one with AuthModule or AccessModule';
+  throw new InvalidOptionError('declarest/testing: the application', expected, 'one without', advice);
 }
 
 export interface RequestParts {

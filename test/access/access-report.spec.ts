@@ -352,7 +352,7 @@ describe.each(PLATFORMS)('rule warnings on %s', (platform) => {
     const error = await startupError(platform, { ...parts, auth: { strict: true } });
     expect(error.name).toBe('InvalidOptionError');
     expect(error.message).toMatch(sentence);
-    expect(error.message).toMatch(/\. The AuthModule option `strict` refuses this\.$/);
+    expect(error.message).toMatch(/\. The option `strict` refuses this\.$/);
     expect(error.message).not.toContain('\n');
   });
 

@@ -323,7 +323,9 @@ it.each(PLATFORMS)(
         return 'a';
       }
     }
-    const warning = expect.stringMatching(/Access decorators such as @Roles\(\) do nothing without AuthModule\./);
+    const warning = expect.stringMatching(
+      /Access decorators such as @Roles\(\) do nothing without AuthModule or AccessModule\./,
+    );
     const without = await startApp(platform, { controllers: [Restricted] });
     expect(linesOf(without.logs, 'warn')).toEqual([warning]);
     await without.close();

@@ -202,8 +202,8 @@ describe.each(PLATFORMS)('access on %s', (platform) => {
   it('[1] [3.3] without AuthModule refuses to start; a testing module without a server needs none', async () => {
     const resource: CrudOptions<Product> = { entity: Product, endpoint: '/products', access: { read: 'public' } };
     expect((await crudError(platform, { entities: [Product], resources: [resource] })).message).toBe(
-      'CRUD option `access` of Product must be used together with AuthModule, which applies it, got no AuthModule. ' +
-        'Add AuthModule.forRoot({ … }) to the imports of the root module.',
+      'CRUD option `access` of Product must be used with AuthModule or AccessModule, which apply it, got neither. ' +
+        'Add AuthModule.forRoot({ … }) or AccessModule.forRoot({ … }) to the imports of the root module.',
     );
     await (await createCrudTestingModule([resource], [Product])).close();
   });

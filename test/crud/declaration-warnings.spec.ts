@@ -425,7 +425,7 @@ describe('with AuthModule', () => {
     };
     expect((await crudError('express', of(true))).message).toBe(
       'Books.findAll does not run for count. Use a scope, override them too, or leave them out of `operations`. The ' +
-        'AuthModule option `strict` refuses this.',
+        'option `strict` refuses this.',
     );
     await (await startCrud('express', of(false))).close();
   });

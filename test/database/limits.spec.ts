@@ -71,7 +71,7 @@ if (SERVER_DATABASES.length > 0)
         expect(message).toContain(`The data source must be limited with \`strict\` in production, got no ${names}. `);
         const limited = await crudError('fastify', partsOf(database, await pastedLines(database), true));
         // The next check: this application has no rules.
-        expect(limited.message).toContain('The AuthModule option `strict` refuses this.');
+        expect(limited.message).toContain('The option `strict` refuses this.');
       } finally {
         process.env['NODE_ENV'] = before;
       }

@@ -26,10 +26,12 @@ describe('the log of an outage', () => {
   beforeEach(() => {
     lines = [];
     now = 0;
-    outages = new OutageLog(() => now);
+    outages = new OutageLog();
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
     const write = (line: unknown): void => void lines.push(line);
     Logger.overrideLogger({ error: write, warn: write } as unknown as LoggerService);
   });
+  afterEach(() => vi.restoreAllMocks());
   afterAll(() => Logger.overrideLogger(false));
 
   it('[4.3] has a line at the beginning, one a minute with the count, and one at the end', () => {

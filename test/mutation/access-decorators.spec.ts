@@ -26,7 +26,7 @@ describe('the guard of a decorated handler', () => {
     expect(new Check(authenticator).canActivate({} as never)).toBe(true);
     expect(warn.mock.calls).toEqual(
       Array.from({ length: warnings }, () => [
-        'Access decorators such as @Roles() do nothing without AuthModule. Add AuthModule.forRoot({ … }) to the imports of the root module.',
+        'Access decorators such as @Roles() do nothing without AuthModule or AccessModule. Add one of them to the imports of the root module.',
       ]),
     );
     warn.mockRestore();

@@ -1,7 +1,9 @@
-import { compileRoleHierarchy, expectRoleHierarchy } from '../../lib/access/role-hierarchy.js';
+import { ACCESS_SETTINGS } from '../../lib/access/access-options.js';
+import { compileRoleHierarchy } from '../../lib/access/role-hierarchy.js';
+import { readOptions, refuseAuthOption } from '../../lib/options/option-table.js';
 import { refusalOf } from './declared.js';
 
-const OPTION = 'AuthModule option `roleHierarchy`';
+const read = (roleHierarchy: unknown) => readOptions(ACCESS_SETTINGS, { roleHierarchy }, refuseAuthOption);
 
 describe('roles that include others', () => {
   const inclusion = () => compileRoleHierarchy({ ROOT: ['ADMIN'], ADMIN: ['EDITOR', 'AUDITOR'], EDITOR: ['READER'] });
@@ -48,19 +50,18 @@ describe('roles that include others', () => {
     [{ A: ['B'], B: ['C'], C: ['B'] }, 'A > B > C > B'],
   ])('[3.2] the cycle in %j is refused', (hierarchy, cycle) => {
     expect(refusalOf(() => compileRoleHierarchy(hierarchy))).toBe(
-      `${OPTION} must be a hierarchy without a cycle, got ${cycle}. Remove one of these roles.`,
+      `The option \`roleHierarchy\` must be a hierarchy without a cycle, got ${cycle}. Remove one of these roles.`,
     );
   });
 });
 
 describe('the option roleHierarchy', () => {
   it.each([[{}], [{ A: [] }], [{ A: ['B', 'C'], D: ['A'] }]])('[3.2] %j is accepted', (hierarchy) => {
-    expect(refusalOf(() => expectRoleHierarchy(hierarchy))).toBe('accepted');
+    expect(refusalOf(() => read(hierarchy))).toBe('accepted');
   });
 
   it.each<[hierarchy: unknown, got: string]>([
     [null, 'null'],
-    [undefined, 'undefined'],
     ['A', '"A"'],
     [() => [], 'a function'],
     [[], 'an array of 0'],
@@ -74,8 +75,8 @@ describe('the option roleHierarchy', () => {
     [{ '': ['B'] }, 'an object'],
     [{ ' ': ['B'] }, 'an object'],
   ])('[3.2] %j is refused', (hierarchy, got) => {
-    expect(refusalOf(() => expectRoleHierarchy(hierarchy))).toBe(
-      `${OPTION} must be an object of roles with arrays of the roles that they include, got ${got}. Write for example { ADMIN: ["EDITOR"] }.`,
+    expect(refusalOf(() => read(hierarchy))).toBe(
+      `AuthModule option \`roleHierarchy\` must be an object of roles with arrays of the roles that they include, got ${got}. Write for example { ADMIN: ["EDITOR"] }.`,
     );
   });
 });

@@ -141,7 +141,10 @@ it('an application without AuthModule, or one that has not started, is refused',
   @Module({ imports: [authModule()], controllers: [HandController] })
   class NotStarted {}
   for (const [module, got] of [
-    [WithoutAuth, 'must be an application with AuthModule, got one without. Import AuthModule.forRoot(…)'],
+    [
+      WithoutAuth,
+      'must be an application with access rules, got one without. Import AuthModule or AccessModule in its root module',
+    ],
     [NotStarted, 'must be an application that has started, got one that has not. Call it in the function'],
   ] as const) {
     const app = await NestFactory.create(module, { logger: false });

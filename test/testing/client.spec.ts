@@ -103,7 +103,7 @@ it('refuses a wrong user, and an application without AuthModule', async () => {
     'as(app, user): roles must be an array of non-empty names, got "ADMIN"',
   );
   await expect(as(app, { roles: ['USER'] }).get('/api/me')).rejects.toThrow(
-    'the application must be one with AuthModule, got one without. Import AuthModule.forRoot(…)',
+    'the application must be one with AuthModule or AccessModule, got one without. Import AuthModule.forRoot(…)',
   );
   await close();
 });

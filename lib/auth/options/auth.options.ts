@@ -1,6 +1,5 @@
 import type { Type } from '@nestjs/common';
-import type { DefaultAccess } from '../../access/access.js';
-import type { RoleHierarchy } from '../../access/role-hierarchy.js';
+import type { AccessSettings } from '../../access/access-options.js';
 import type { PasswordHasher } from '../passwords/password-hasher.js';
 import type { PasswordPolicyOptions } from '../passwords/password-policy.js';
 import type { AuthPlugin } from '../plugins/plugin.js';
@@ -86,7 +85,7 @@ export interface AuthStaticOptions<U extends AuthUser = AuthUser> {
 }
 
 /** Options that the factory of `forRootAsync` may return. */
-export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = object> {
+export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = object> extends AccessSettings {
   /** @default LoginMethod.EMAIL */
   loginMethod?: LoginMethod | `${LoginMethod}`;
   /**
@@ -130,30 +129,6 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
   passwordHasher?: PasswordHasher;
   /** Columns added by the application's user class that a client may send to register. @default [] */
   registrationFields?: readonly string[];
-  /**
-   * Access for routes that match no rule: `authenticated`, `public` or `denied`.
-   * @default 'authenticated' with a SecurityConfig, otherwise 'public' with a warning
-   */
-  defaultAccess?: DefaultAccess;
-  /** The roles that rules enforce. A rule for another role requires only a valid token. @default every role */
-  enforcedRoles?: readonly string[];
-  /**
-   * Roles that include other roles: with `{ ADMIN: ['EDITOR'] }` an ADMIN passes rules for EDITOR. Cycles are an error.
-   * @default {}
-   */
-  roleHierarchy?: RoleHierarchy;
-  /**
-   * Turns warnings about access rules into errors at startup: a route without a rule, a rule without a route, a public
-   * rule that opens part of a route, roles that no user can have together. In production also a driver without limits.
-   * @default false
-   */
-  strict?: boolean;
-  /**
-   * Names the deciding rule in the `X-Access-Rule` header of 401 and 403 responses. For development only: an error with
-   * `NODE_ENV=production`.
-   * @default false
-   */
-  explainRefusals?: boolean;
 }
 
 export interface AuthOptions<U extends AuthUser = AuthUser, C extends object = object>

@@ -1,18 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
-import { ACCESS_BY_NAME, type DefaultAccess } from '../../access/access.js';
-import { expectRoleHierarchy } from '../../access/role-hierarchy.js';
+import { ACCESS_SETTINGS } from '../../access/access-options.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { areNames, expectKnownNames, isClass } from '../../options/invalid-option.js';
-import { flag, integer, isFunction, isObject, isOneOf, optional } from '../../options/option-table.js';
-import {
-  plainPath,
-  positive,
-  readNestedOptions,
-  readOptions,
-  refuseAuthOption,
-  row,
-} from '../../options/option-table.js';
+import { flag, integer, isFunction, isObject, isOneOf, optional, plainPath } from '../../options/option-table.js';
+import { positive, readNestedOptions, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
 import type { Accepts, OptionsOf } from '../../options/option-table.js';
 import type { PasswordHasher } from '../passwords/password-hasher.js';
 import { PASSWORD_POLICY } from '../passwords/password-policy.js';
@@ -30,10 +22,8 @@ const logger = new Logger('AuthModule');
 /** The largest `exp` that a JavaScript date can hold, rounded. */
 const MAX_HOURS = 2_000_000_000;
 const MIN_SECRET_BYTES = 32;
-const ACCESS_NAMES = Object.keys(ACCESS_BY_NAME);
 const CLAIMS_ADVICE = 'set for example (user) => ({ tenantId: user.tenantId })';
 const EXTEND_ADVICE = 'extend it, or remove the option';
-const EXPLAIN_ADVICE = 'remove it: it discloses the access rules';
 const FIELDS_ADVICE = 'set an array such as ["phone"]';
 const LINKS_ADVICE = 'set the address of the front end, such as "https://shop.example/account"';
 const LOGIN_METHODS = 'LoginMethod.EMAIL or LoginMethod.USERNAME';
@@ -46,7 +36,6 @@ const HASHER_METHODS = ['hash', 'verify', 'needsRehash'];
 const HASHER_ADVICE = 'give the three functions, or remove it: bcrypt is the default';
 
 const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
-const isFalseInProduction: Accepts = (value) => value === false || (value === true && !isProduction());
 const isText: Accepts = (value) => typeof value === 'string' && value.trim() !== '';
 const isHasher: Accepts = (value) => HASHER_METHODS.every((name) => isFunction((value as never)?.[name]));
 const isProvider: Accepts = (value) => PROVIDER_KINDS.some((kind) => kind in ((value ?? {}) as object));
@@ -86,18 +75,15 @@ const SETTINGS = {
   jwtExpirationHours: positive(24, 'hours', MAX_HOURS),
   bcryptRounds: integer(12, 4, 31),
   passwordHasher: optional<PasswordHasher>('an object with hash, verify and needsRehash', isHasher, HASHER_ADVICE),
-  defaultAccess: optional<DefaultAccess>(ACCESS_NAMES.join(' or '), isOneOf(...ACCESS_NAMES), 'set one of them'),
   registrationFields: row<readonly string[]>([], 'an array of non-empty names', areNames, FIELDS_ADVICE),
-  enforcedRoles: optional<readonly string[]>('an array of non-empty names', areNames, 'set an array such as ["ADMIN"]'),
-  strict: flag(false),
   issuer: optional<string>('a string', isText, 'set for example "https://shop.example"'),
   audience: optional<string>('a string', isText, 'set for example "https://api.shop.example"'),
   claims: optional<AuthSettings['claims']>('a function', isFunction, CLAIMS_ADVICE),
-  explainRefusals: row(false, 'true or false, and false in production', isFalseInProduction, EXPLAIN_ADVICE),
   accountLinks: row('http://localhost:5173', 'an absolute http or https URL without ? and #', isAddress, LINKS_ADVICE),
+  ...ACCESS_SETTINGS,
 };
 
-export const SETTING_NAMES = [...Object.keys(SETTINGS), 'jwtSecret', 'roleHierarchy', 'passwordPolicy'];
+export const SETTING_NAMES = [...Object.keys(SETTINGS), 'jwtSecret', 'passwordPolicy'];
 const STATIC_NAMES = [...Object.keys(STATIC_OPTIONS), 'sessions', 'throttle', 'jwtKeys'];
 export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
 const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
@@ -143,17 +129,15 @@ export function resolveStaticOptions(
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions) {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);
-  const { jwtSecret, roleHierarchy = {}, passwordPolicy } = settings;
+  const { jwtSecret, passwordPolicy } = settings;
   for (const { name, option = name, accessTokens } of statics.plugins)
     if (settings.jwtExpirationHours !== undefined && accessTokens)
       logger.warn(`jwtExpirationHours has no effect with \`${option}\`: set \`${accessTokens.option}\` instead.`);
-  expectRoleHierarchy(roleHierarchy);
   if (passwordPolicy !== undefined) readNestedOptions('passwordPolicy', PASSWORD_POLICY, passwordPolicy);
   expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics.plugins);
   return Object.freeze({
     ...statics,
     ...read,
-    roleHierarchy,
     passwordPolicy,
     accountLinks: new URL(read.accountLinks).href.replace(/\/+$/, ''),
     loginField: (loginMethod === 'EMAIL' ? 'email' : 'username') as LoginField,

@@ -1,8 +1,6 @@
 /** The hooks of all plugins, as the core calls them. */
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { Authentication } from '../../access/principal.js';
-import { DatabaseUnavailable } from '../../entities/database-errors.js';
-import { ServiceUnavailable } from '../../http/failure.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { lookUp, type Authentication } from '../../access/principal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
@@ -100,14 +98,4 @@ export function endpointsOf(plugins: readonly AuthPlugin[]): readonly Endpoint[]
   const endpoints = plugins.flatMap((plugin) => plugin.endpoints ?? []);
   const names = new Set(endpoints.map(({ name }) => name));
   return endpoints.filter(({ needs }) => needs === undefined || names.has(needs));
-}
-
-/** Where it fails, it is not known whether a credential is valid: the request is 503 where it needs one. */
-export function lookUp(what: string, work: () => Promise<Authentication>): Promise<Authentication> {
-  return work().catch((error: unknown): Authentication => {
-    if (error instanceof ServiceUnavailable) return { bearerWasSent: true, failure: error };
-    const cause = error instanceof Error ? error.stack : undefined;
-    new Logger('AuthModule').error(`${what} could not be read.`, cause);
-    return { bearerWasSent: true, failure: new DatabaseUnavailable({ cause: error }) };
-  });
 }

@@ -1,16 +1,13 @@
 /** Identifies the user of a request, by its header `Authorization: Bearer <token>` or by a plugin. */
 import { Inject, Injectable } from '@nestjs/common';
-import type { Authentication, Authenticator } from '../../access/principal.js';
+import { bearerOf, lookUp, type Authentication, type Authenticator } from '../../access/principal.js';
 import { BASE_ROLE, CallerRoles, CREDENTIAL_ROLES } from '../../http/principal.js';
-import { headerValues, type HttpRequest } from '../../http/http-request.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import { Application } from '../../routes/application.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository } from '../users/user.repository.js';
-import { AuthPlugins, lookUp } from './auth-plugins.js';
-
-/** RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
-const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
+import { AuthPlugins } from './auth-plugins.js';
 
 @Injectable()
 export class BearerAuthenticator implements Authenticator {
@@ -30,16 +27,12 @@ export class BearerAuthenticator implements Authenticator {
   }
 
   authenticate(request: HttpRequest): Authentication {
-    const values = headerValues(request, 'authorization');
-    const bearer = values.map((value) => BEARER.exec(value)).find((match) => match !== null);
-    if (!bearer) return { bearerWasSent: false };
-    // Two Authorization headers are refused: a proxy in front may have checked the other one.
-    const token = values.length === 1 ? bearer.groups?.['token'] : undefined;
+    const { wasSent: bearerWasSent, token } = bearerOf(request);
     const claims = token === undefined ? undefined : this.tokens.verify(token);
-    if (!claims) return { bearerWasSent: true, token };
+    if (!claims) return { bearerWasSent, token };
     const { sub, email, roles, sid, login, own } = claims;
     const principal = { id: this.options.parseId(sub), email, roles, ...own };
-    return { bearerWasSent: true, principal, ...(sid !== undefined && { session: sid }), ...(login && { login }) };
+    return { bearerWasSent, principal, ...(sid !== undefined && { session: sid }), ...(login && { login }) };
   }
 
   confirm(bearer: Authentication, request: HttpRequest): Promise<Authentication> | undefined {
@@ -48,27 +41,28 @@ export class BearerAuthenticator implements Authenticator {
     return found.length > 0 ? this.combine(bearer, found) : undefined;
   }
 
-  /** A request with a bearer token has the user of the token, or none. A plugin knows the users of its keys. */
+  /** A request with a bearer token has the user of the token, or none. A plugin may know a token that we have not signed. */
   private async combine(bearer: Authentication, found: readonly Promise<Authentication>[]): Promise<Authentication> {
     const all = await Promise.all(found);
     const failed = all.find(({ failure }) => failure);
     if (failed) return failed;
     const { bearerWasSent } = bearer;
-    if (bearerWasSent && !all.every(({ principal }) => principal)) return { bearerWasSent };
-    const known = all.find(({ principal, isKey }) => principal && (isKey || !bearerWasSent));
-    if (!known?.principal || bearer.principal) return bearer;
+    if (bearer.principal) return all.every(({ principal }) => principal) ? bearer : { bearerWasSent };
+    const known = all.find((each) => each.principal && each.bearerWasSent === bearerWasSent);
+    // A malformed header has no token that a plugin could know.
+    if (!known?.principal || (bearerWasSent && bearer.token === undefined)) return bearer;
     const { principal, isKey = false } = known;
     const id = this.options.parseId(String(principal.id));
-    return this.readCaller({ bearerWasSent, isKey, principal: { ...principal, id } });
+    return this.readCaller({ ...bearer, isKey, principal: { ...principal, id } });
   }
 
   async readCaller(known: Authentication): Promise<Authentication> {
-    const { principal, bearerWasSent, isKey } = known;
+    const { principal, bearerWasSent, token, isKey } = known;
     if (!principal || this.isExempted(known)) return known;
     return lookUp('The user of a token', async () => {
       const user = await this.users.findById(String(principal.id));
       if (!user?.active) return { bearerWasSent };
-      if (bearerWasSent && !isKey) return { ...known, principal: { ...principal, roles: [user.role] } };
+      if (bearerWasSent && token === undefined) return { ...known, principal: { ...principal, roles: [user.role] } };
       // A plugin may give fewer roles than the user has, and no others.
       const granted = this.application.stateOf(CallerRoles).expand?.([user.role]) ?? [];
       const isGranted = (role: string): boolean => role === BASE_ROLE || role === user.role || granted.includes(role);

@@ -209,10 +209,10 @@ export interface AuthPlugin {
   readonly tokenKeys?: readonly TokenKey[];
 
   /**
-   * Identifies a request without a bearer token by another credential, and with `hasKeys` a request by a key. A token that the
-   * package has signed can be checked further, and only be refused. A principal of the plugin counts while its user is active,
-   * with those of its roles that the user has, and with the e-mail address and claims of the user. Where it throws, a request
-   * that needs a user is 503.
+   * Identifies a request without a bearer token by another credential, or by a bearer token that the package has not signed,
+   * where the result has `bearerWasSent: true`; or checks a token of the package further, which it can only refuse. A principal
+   * of the plugin counts while its user is active, with those of its roles that the user has, and with the e-mail address and
+   * claims of the user. Where it throws, a request that needs a user is 503.
    * @param bearer what the package has found
    * @returns `undefined` at once where it has nothing to say
    */

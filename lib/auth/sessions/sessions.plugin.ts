@@ -1,10 +1,9 @@
 /** Refresh and logout, and the own sessions and profile. */
 import { BadRequestException, NotFoundException, UnauthorizedException } from '@nestjs/common';
-import { authenticationOf } from '../../access/principal.js';
+import { authenticationOf, lookUp } from '../../access/principal.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import type { SessionOptions } from '../options/session-options.js';
-import { lookUp } from '../plugins/auth-plugins.js';
 import { BOOLEAN, dataAnswer, TEXT_OR_NULL, TOKEN, unauthorizedOr, unknown } from '../plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../plugins/plugin.js';
 import { limitByAddress } from '../throttle/attempt.js';

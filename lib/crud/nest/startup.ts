@@ -53,8 +53,8 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   crud.check();
   for (const { options } of crud.all)
     if (options.accessOf.size > 0 && application.adapter && !application.isGuarded) {
-      const advice = 'Add AuthModule.forRoot({ … }) to the imports of the root module';
-      refuseOption(options, 'access', 'used together with AuthModule, which applies it', 'no AuthModule', advice);
+      const advice = 'Add AuthModule.forRoot({ … }) or AccessModule.forRoot({ … }) to the imports of the root module';
+      refuseOption(options, 'access', 'used with AuthModule or AccessModule, which apply it', 'neither', advice);
     }
   for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
   for (const resource of crud.all) await prepareSearchIndex(resource);

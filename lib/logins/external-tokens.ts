@@ -1,0 +1,65 @@
+/** Tokens of another issuer beside those of AuthModule: each stands for a stored user, whom the application names. */
+import type { Authentication } from '../access/principal.js';
+import type { AuthPlugin, AuthServices } from '../auth/plugins/plugin.js';
+import type { AuthUser } from '../auth/users/auth-user.js';
+import type { HttpRequest } from '../http/http-request.js';
+import type { Principal } from '../http/principal.js';
+import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
+import { isFunction } from '../options/option-table.js';
+import { authenticatorProvider, type SourceAuthenticator } from './source-authenticator.js';
+import { sourceOf, type AuthenticateOption } from './user-source.js';
+
+export interface ExternalTokensOptions {
+  /** Who sends a bearer token that `AuthModule` has not signed: such as `jwks(…)`. */
+  readonly authenticate: AuthenticateOption;
+  /**
+   * The stored user for whom the token stands; nothing for a token that is not accepted. Ids of another issuer are not those of
+   * your users: look them up where you have linked them.
+   */
+  readonly userOf: (
+    external: Principal,
+    services: AuthServices,
+  ) => Promise<AuthUser | null | undefined> | AuthUser | null | undefined;
+}
+
+const ADVICE = 'set a function that returns the stored user';
+
+/**
+ * Accepts bearer tokens of another issuer beside those of `AuthModule`. A request has the stored user, with the stored role.
+ * @throws InvalidOptionError
+ * @example
+ * plugins: [
+ *   externalTokens({
+ *     authenticate: jwks({ issuer: 'https://login.example', audience: 'shop' }),
+ *     userOf: async ({ id }, { get, users }) => users.findById(await get(Links).userIdOf(id)),
+ *   }),
+ * ]
+ */
+export function externalTokens(options: ExternalTokensOptions): AuthPlugin {
+  expectKnownNames('The options of externalTokens', options, ['authenticate', 'userOf']);
+  const { authenticate, userOf } = options;
+  const source = sourceOf('externalTokens option `authenticate`', authenticate);
+  if (source.inGuard)
+    throw InvalidOptionError.withMessage(
+      'externalTokens option `authenticate` must read the token itself, got fromRequest(…). Use jwks(…) or a function.',
+    );
+  if (!isFunction(userOf))
+    throw new InvalidOptionError('externalTokens option `userOf`', 'a function', describe(userOf), ADVICE);
+  const authenticator = Symbol('declarest.externalTokens');
+  const identify = async (
+    services: AuthServices,
+    request: HttpRequest,
+    bearer: Authentication,
+  ): Promise<Authentication> => {
+    const found = (await services.get<SourceAuthenticator>(authenticator).confirm(bearer, request)) ?? bearer;
+    const user = found.principal && (await userOf(found.principal, services));
+    if (!user) return { ...bearer, ...(found.failure && { failure: found.failure }) };
+    return { ...bearer, principal: { id: user.id, email: user.email ?? '', roles: [user.role] } };
+  };
+  return {
+    name: 'externalTokens',
+    providers: [authenticatorProvider(authenticator, source)],
+    authenticate: (services, request, bearer) =>
+      bearer.bearerWasSent && !bearer.principal ? identify(services, request, bearer) : undefined,
+  };
+}

@@ -1,0 +1,89 @@
+/** The public keys of an issuer: where it publishes them, and how they are read. */
+import type { JWTVerifyGetKey } from 'jose';
+import { OutageLog } from '../database/outage-log.js';
+import { ServiceUnavailable } from '../http/failure.js';
+import { describe } from '../options/invalid-option.js';
+
+type Jose = typeof import('jose');
+
+const TIMEOUT_MS = 2_000;
+const MOST_BYTES = 262_144;
+const RETRY_S = 5;
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Keys that are read without encryption can be replaced by others. */
+export function isTrustedUrl(text: unknown): text is string {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false;
+  const { protocol, hostname, hash } = new URL(text);
+  const isOpen = LOOPBACK.includes(hostname) || process.env['NODE_ENV'] !== 'production';
+  return hash === '' && (protocol === 'https:' || (protocol === 'http:' && isOpen));
+}
+
+/** @returns a function that finds the key of a token. It throws ServiceUnavailable while the keys cannot be read */
+export function publishedKeys(jose: Jose, issuer: string, jwksUri: string | undefined): JWTVerifyGetKey {
+  const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = jose.errors;
+  const ofToken = [JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported];
+  const outages = new OutageLog(`The key server of ${issuer}`);
+  let keySet: Promise<JWTVerifyGetKey> | undefined;
+  const findKeySet = async (): Promise<JWTVerifyGetKey> => {
+    const url = new URL(jwksUri ?? (await discover(issuer)));
+    return jose.createRemoteJWKSet(url, { timeoutDuration: TIMEOUT_MS, [jose.customFetch]: fetchLimited });
+  };
+  return async (header, token) => {
+    try {
+      keySet ??= findKeySet();
+      const find = await keySet.catch((error: unknown) => {
+        keySet = undefined;
+        throw error;
+      });
+      const key = await find(header, token);
+      outages.succeed();
+      return key;
+    } catch (cause) {
+      if (ofToken.some((type) => cause instanceof type)) throw cause;
+      outages.refuse((cause as Error).cause ?? cause);
+      throw new ServiceUnavailable('Tokens cannot be verified at the moment, try again', RETRY_S, { cause });
+    }
+  };
+}
+
+/** @returns the address of the key set @throws Error */
+async function discover(issuer: string): Promise<string> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const read = async (url: string): Promise<string> => {
+    const response = await fetchLimited(url, { signal });
+    const { issuer: named, jwks_uri: found } = (await response.json()) as Readonly<Record<string, unknown>>;
+    // RFC 8414 §3.3: another issuer could give its own keys out as those of this one.
+    if (named !== issuer)
+      throw new Error(
+        `${url} must name the issuer ${issuer}, got ${describe(named)}. Correct \`issuer\`, or set \`jwksUri\`.`,
+      );
+    if (isTrustedUrl(found)) return found;
+    throw new Error(`\`jwks_uri\` of ${url} must be an https URL, got ${describe(found)}. Set \`jwksUri\`.`);
+  };
+  // OpenID Connect Discovery puts its path behind that of the issuer, RFC 8414 in front of it.
+  return read(`${origin}${path}/.well-known/openid-configuration`).catch((error: unknown) =>
+    read(`${origin}/.well-known/oauth-authorization-server${path}`).catch(() => {
+      throw error;
+    }),
+  );
+}
+
+/** @throws Error for a status other than 200, also for a redirect, and for an answer of more than 256 kB */
+async function fetchLimited(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'manual' });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`${url} has answered with the status ${response.status}.`);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error(`${url} has answered with more than ${MOST_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks));
+}

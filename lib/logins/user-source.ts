@@ -1,0 +1,57 @@
+/** The option `authenticate` of AccessModule: its forms, and what they return. */
+import type { ExecutionContext, Type } from '@nestjs/common';
+import type { HttpRequest } from '../http/http-request.js';
+import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { isFunction, isObject } from '../options/option-table.js';
+
+/** A user as `authenticate` returns it. Further members are claims, for `request.user`, scopes, owners and policies. */
+export interface ExternalUser {
+  /** A text of 1 to 255 characters, or an integer. */
+  readonly id: string | number;
+  /** At most 1,000 names. @default [] */
+  readonly roles?: readonly string[] | null | undefined;
+  /** @default '' */
+  readonly email?: string | null | undefined;
+}
+
+/**
+ * Identifies the user of a request, and returns nothing where there is none. An `HttpException` of 4xx means that there is
+ * none, too. After any other error, and after 5 s, a request that needs a user is answered with 503.
+ * @param context the handler that the request is for, where `fromRequest` runs guards
+ * @example authenticate: async ({ headers }) => findUserByTicket(headers['x-ticket'])
+ */
+export type Authenticate = (
+  request: HttpRequest,
+  context?: ExecutionContext,
+) => ExternalUser | null | undefined | Promise<ExternalUser | null | undefined>;
+
+/** Finds the instance of a class that a module provides, or creates one. */
+export type InjectableOf = <T extends object>(type: Type<T>) => Promise<T>;
+
+/** What `jwks()` and `fromRequest()` return. */
+export interface UserSource {
+  /** Whether a guard identifies the user, behind the middleware of the application. @default false */
+  readonly inGuard?: boolean;
+  /** Is called once for each application, when its providers exist. */
+  start(injectableOf: InjectableOf): Promise<Authenticate> | Authenticate;
+}
+
+/** A function, an injectable class with the method `authenticate`, `jwks()`, or `fromRequest()`. */
+export type AuthenticateOption = Authenticate | Type<{ authenticate: Authenticate }> | UserSource;
+
+/** @param option for messages @throws InvalidOptionError */
+export function sourceOf(option: string, authenticate: unknown): UserSource {
+  if (isObject(authenticate) && isFunction(authenticate['start'])) return authenticate as object as UserSource;
+  if (isClass(authenticate) && 'authenticate' in (authenticate.prototype as object))
+    return {
+      async start(injectableOf) {
+        const instance = await injectableOf(authenticate as Type<{ authenticate: Authenticate }>);
+        return (request, context) => instance.authenticate(request, context);
+      },
+    };
+  // A class cannot be called: its prototype, unlike that of a function, is not writable.
+  if (isFunction(authenticate) && Object.getOwnPropertyDescriptor(authenticate, 'prototype')?.writable !== false)
+    return { start: () => authenticate as Authenticate };
+  const expected = 'a function, a class with the method `authenticate`, jwks(…) or fromRequest(…)';
+  throw new InvalidOptionError(option, expected, describe(authenticate), 'set for example jwks({ issuer, audience })');
+}
