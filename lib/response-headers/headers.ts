@@ -1,11 +1,14 @@
 /** The options of a resource that add headers to its responses. */
 import { Header } from '@nestjs/common';
-import type { OptionsOf, Refuse } from '../options/option-table.js';
+import { flag, type OptionsOf, type Refuse } from '../options/option-table.js';
 import { compileDeprecations, DEPRECATED, type DeprecationOptions } from './deprecation.js';
+import { addPageLinks, type PageLinkOptions } from './page-links.js';
 
-export type HeaderOptions = DeprecationOptions;
+export interface HeaderOptions extends DeprecationOptions, PageLinkOptions {}
 
-export const HEADER_OPTIONS = { deprecated: DEPRECATED };
+export const HEADER_OPTIONS = { deprecated: DEPRECATED, enablePageLinks: flag() };
+
+const LISTS = ['findAll', 'search'];
 
 export interface ResponseHeaders {
   /** The names of those that scripts of another origin may read. */
@@ -27,10 +30,14 @@ export function compileHeaders(
 ): ResponseHeaders {
   const deprecationOf = compileDeprecations(options.deprecated, known, refuse);
   return Object.freeze({
-    exposed: options.deprecated ? ['Deprecation', 'Link', 'Sunset'] : [],
+    exposed: [
+      ...(options.deprecated ? ['Deprecation', 'Sunset'] : []),
+      ...(options.deprecated || options.enablePageLinks ? ['Link'] : []),
+    ],
     isDeprecated: (operation: string) => deprecationOf(operation) !== undefined,
     addTo(method: object, operation: string) {
       for (const [name, value] of deprecationOf(operation) ?? []) Header(name, value)({}, '', { value: method });
+      if (options.enablePageLinks && LISTS.includes(operation)) addPageLinks(method);
     },
   });
 }
