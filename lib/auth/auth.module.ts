@@ -1,7 +1,7 @@
 import { ConfigurableModuleBuilder, Inject, Logger, Module } from '@nestjs/common';
 import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
 import type { DynamicModule, NestModule, OnApplicationBootstrap, OnModuleInit, Provider } from '@nestjs/common';
-import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { installAccessMiddleware } from '../access/access-middleware.js';
 import { ACCESS_OPTIONS, AccessReport, AccessRules } from '../access/access-rules.js';
 import { Authenticator } from '../access/principal.js';
@@ -9,6 +9,7 @@ import { AccessDecision, SecurityRulesGuard } from '../access/security-rules.gua
 import { ConnectionQueues } from '../database/connections.js';
 import { CallerRoles } from '../http/principal.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
+import { ProblemFilter } from '../problem-details/problem-details.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
@@ -84,6 +85,7 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     { provide: Authenticator, useClass: BearerAuthenticator },
     SecurityRulesGuard,
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
+    { provide: APP_FILTER, useClass: ProblemFilter },
   ],
   exports: [
     UserAccounts,

@@ -33,17 +33,13 @@ type Links = readonly (readonly [relation: string, parameters: Parameters])[];
 /** Proxies refuse long headers, and a header has up to four times the query. */
 const MAX_QUERY = 700;
 
-interface Response extends HeaderWriter {
-  getHeader(name: string): number | string | readonly string[] | undefined;
-}
-
 const interceptor: NestInterceptor = {
   intercept(context, next) {
     const http = context.switchToHttp();
     const add = (answer: unknown): unknown => {
       const link = linkHeader(http.getRequest<HttpRequest>(), answer as Page | null | undefined);
-      const response = http.getResponse<Response>();
-      const earlier = [response.getHeader('Link') ?? []].flat();
+      const response = http.getResponse<HeaderWriter>();
+      const earlier = [response.getHeader?.('Link') ?? []].flat();
       if (link !== undefined) response.header('Link', [...earlier, link].join(', '));
       return answer;
     };
