@@ -10,6 +10,7 @@ import { ConnectionQueues } from '../database/connections.js';
 import { CallerRoles } from '../http/principal.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { ProblemFilter } from '../problem-details/problem-details.js';
+import { exposeRateLimit } from '../rate-limit/rate-limit.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
@@ -155,6 +156,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
       throw new InvalidOptionError('AuthModule', 'imported once', `${length} imports`, advice);
     }
     observersOf(this.application);
+    exposeRateLimit(this.options.throttle, this.application.exposedHeaders);
     for (const { role } of this.options.plugins) if (role !== undefined) this.application.optionRoles.add(role);
   }
 
