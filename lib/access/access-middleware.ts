@@ -37,8 +37,6 @@ export function installAccessMiddleware(application: Application, decision: Acce
   adapter.use(enforceOutside as never);
 }
 
-const STOPPED = { status: 403, body: '', headers: {} };
-
 /** No exception filter runs here: a refusal is sent at once. */
 function enforce(
   application: Application,
@@ -49,10 +47,11 @@ function enforce(
     const access = decision.accessTo((compiled) => find(compiled, request));
     if (!access) return next();
     const answer = (refused: Refused | undefined): void => {
-      if (!refused && application.probes?.stops(request)) return application.answer(response, STOPPED);
+      if (!refused && application.probes?.stops(request))
+        return application.answer(request, response, { status: 403, body: '', headers: {} });
       if (!refused) return next();
       const { exception, headers } = refused;
-      application.answer(response, { status: exception.getStatus(), body: exception.getResponse(), headers });
+      application.answer(request, response, { status: exception.getStatus(), body: exception.getResponse(), headers });
     };
     const refused = access.kind === 'public' ? undefined : decision.refusalOf(request, access);
     if (refused instanceof Promise) refused.then(answer).catch(next);

@@ -1,7 +1,8 @@
 /** Applies the rules of every `SecurityConfig` to the users of AuthModule or of AccessModule. */
 import { Global, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
-import { APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { InvalidOptionError } from '../options/invalid-option.js';
+import { ProblemFilter } from '../problem-details/problem-details.js';
 import { Application, applicationOf } from '../routes/application.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installAccessMiddleware } from './access-middleware.js';
@@ -20,6 +21,7 @@ import { AccessDecision, SecurityRulesGuard } from './security-rules.guard.js';
     AccessReport,
     SecurityRulesGuard,
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
+    { provide: APP_FILTER, useClass: ProblemFilter },
   ],
   exports: [Application, AccessRules, AccessReport, SecurityRulesGuard],
 })

@@ -3,6 +3,7 @@ import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@ne
 import { headersOf, type FailureAnswer, type ServiceUnavailable } from '../http/failure.js';
 import { setRoleHierarchy } from '../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
+import { negotiateRefusal } from '../problem-details/problem-details.js';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/http-request.js';
 import { controllerMethodOf } from '../routes/controller-methods.js';
 import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './access.js';
@@ -127,10 +128,8 @@ export class SecurityRulesGuard implements CanActivate {
   }
 }
 
-/** The headers are set here, because the application's own filters write the response on its own routes. */
 function allow(context: ExecutionContext, refused: Refused | undefined): boolean {
   if (!refused) return true;
-  const response = context.switchToHttp().getResponse<HeaderWriter>();
-  for (const [name, value] of Object.entries(refused.headers)) response.header(name, value);
-  throw refused.exception;
+  const http = context.switchToHttp();
+  throw negotiateRefusal(http.getRequest<HttpRequest>(), http.getResponse<HeaderWriter>(), refused);
 }

@@ -7,6 +7,7 @@ import { RulesModule } from '../access/rules.module.js';
 import { ConnectionQueues } from '../database/connections.js';
 import { CallerRoles } from '../http/principal.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
+import { exposeRateLimit } from '../rate-limit/rate-limit.js';
 import { Application } from '../routes/application.js';
 import { observersOf } from '../routes/failure-filter.js';
 import { accounts } from './accounts/account-endpoints.js';
@@ -118,7 +119,8 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
 
   onModuleInit(): void {
     observersOf(this.application);
-    const { plugins, authBasePath } = this.options;
+    const { plugins, authBasePath, throttle } = this.options;
+    exposeRateLimit(throttle, this.application.exposedHeaders);
     for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);
     if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
   }

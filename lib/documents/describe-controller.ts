@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
 import { INTEGERS, MOMENT } from '../entities/json-schema.js';
+import { isObject } from '../options/option-table.js';
 import { exampleOf } from './examples.js';
 import { AUTH_FAILURE, FAILURE, REFUSAL } from './failures.js';
 import { PAGINATION, type ControllerDocument, type OperationDocument } from './operation-document.js';
@@ -55,11 +56,11 @@ export const SHARED = [FAILURE, AUTH_FAILURE, REFUSAL, PAGINATION, MOMENT, INTEG
 
 function operationDecorators(
   swagger: Swagger,
-  { operationId, summary, description, dependsOnUser, parameters, body, consumes = [], responses }: OperationDocument,
+  { dependsOnUser, parameters, body, consumes = [], responses, ...members }: OperationDocument,
   schemas: Schemas,
 ): MethodDecorator[] {
   return [
-    swagger.ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
+    swagger.ApiOperation(members),
     ...(dependsOnUser ? [swagger.ApiExtension(DEPENDS_ON_USER, true)] : []),
     ...parameters.map((each) => parameterDecorator(swagger, each)),
     ...(body ? [swagger.ApiBody({ schema: body, examples: { example: { value: exampleOf(body, schemas) } } })] : []),
@@ -113,9 +114,6 @@ function merge(described: unknown, own: unknown): unknown {
   const members = given.map(([name, value]) => [name, isObject(value) ? merge(described[name], value) : value]);
   return { ...described, ...(Object.fromEntries(members) as object) };
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const identityOf = (listed: object): unknown =>
   'in' in listed && 'name' in listed ? `${listed.in} ${listed.name}` : listed;

@@ -17,6 +17,13 @@ export function primaryColumns(entity: object): readonly string[] {
   return [...columns.filter(({ options }) => options.primary), ...embeddeds].map(({ propertyName }) => propertyName);
 }
 
+/** Whether the class, a base class, or an embedded object may have a `@VersionColumn`. */
+export function mayHaveVersion(entity: object): boolean {
+  const classes = classesOf(entity) as Function[];
+  const columns = getMetadataArgsStorage().filterColumns(classes);
+  return columns.some(({ mode }) => mode === 'version') || getMetadataArgsStorage().filterEmbeddeds(classes).length > 0;
+}
+
 /** The names of the columns, relations and embedded objects of the class and its base classes. */
 export function declaredNames(entity: unknown): ReadonlySet<string> {
   const { columns, relations, embeddeds } = getMetadataArgsStorage();

@@ -53,6 +53,7 @@ export class ServiceUnavailable extends ServiceUnavailableException {
 }
 
 export class TooManyAttempts extends HttpException {
+  rateLimit?: FailureAnswer['headers'];
   constructor(readonly retryAfter: number) {
     super(`Too many attempts, try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}`, 429);
   }
@@ -98,15 +99,12 @@ export function failureOf(
   return failure;
 }
 
-/** `GET /api/products/:id, X-Request-Id "7f3a"` */
+/** `GET /api/products/:id, X-Request-Id "7f3a"`. Longer request ids are cut. */
 function describeRequest(request: HttpRequest): string {
   const route = `${request.method} ${templateOf(request) ?? pathOf(request)}`;
   const id = request.headers['x-request-id'];
-  return id === undefined ? route : `${route}, X-Request-Id ${JSON.stringify(String(id).slice(0, MOST_OF_ID))}`;
+  return id === undefined ? route : `${route}, X-Request-Id ${JSON.stringify(String(id).slice(0, 200))}`;
 }
-
-/** Longer request ids are cut in the log. */
-const MOST_OF_ID = 200;
 
 export interface FailureAnswer {
   readonly status: number;
@@ -118,7 +116,7 @@ export interface FailureAnswer {
 export function headersOf(exception: unknown): FailureAnswer['headers'] {
   if (exception instanceof AuthenticationRequired) return { 'WWW-Authenticate': exception.challenge };
   const isLater = exception instanceof ServiceUnavailable || exception instanceof TooManyAttempts;
-  return isLater ? { 'Retry-After': String(exception.retryAfter) } : {};
+  return isLater ? { 'Retry-After': String(exception.retryAfter), ...(exception as TooManyAttempts).rateLimit } : {};
 }
 
 /** A refusal keeps its body. */
@@ -144,9 +142,7 @@ function wordsOf(exception: HttpException, given: Set<string>): Omit<Failure, 's
   const words = Array.isArray(message) ? message.join('; ') : message;
   // Nest adds `statusCode` and `error` to a body that it creates.
   const own = statusCode === undefined && error !== undefined ? { error, ...members } : members;
-  const limited = Array.isArray(errors)
-    ? limitErrors(errors as FieldError[], (rest) => ({ field: '', message: rest }))
-    : undefined;
+  const limited = Array.isArray(errors) && limitErrors(errors as FieldError[], (rest) => fieldError('', rest));
   return {
     message: typeof words === 'string' ? words : exception.message,
     ...(limited && wrongFields(limited, given)),

@@ -23,6 +23,7 @@ export interface HttpRequest {
 
 export interface HeaderWriter {
   header(name: string, value: string): unknown;
+  getHeader?(name: string): number | string | readonly string[] | undefined;
 }
 
 /** The request target as sent: `/api/products?page=2`, or `http://host/api/products` (RFC 9112 §3.2). */

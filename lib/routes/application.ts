@@ -3,6 +3,7 @@ import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } 
 import type { FailureAnswer } from '../http/failure.js';
 import type { HttpRequest } from '../http/http-request.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { sendFailure } from '../problem-details/problem-details.js';
 import { ExpressRoutes } from './express-routes.js';
 import { FastifyRoutes } from './fastify-routes.js';
 import type { HttpAdapter, RouteTable } from './route-table.js';
@@ -28,6 +29,8 @@ export class Application {
   isStrict = false;
   /** The roles that options name, apart from rules: their spelling is compared with that of rules. */
   readonly optionRoles = new Set<string>();
+  /** The headers that options send, and that scripts of another origin may read. */
+  readonly exposedHeaders = new Set<string>();
   /** The `repositoryClass` of users where nothing tells which columns hold hashes, and the tables that it seems to read. */
   unhidden?: { readonly repositoryClass: string; readonly tables: ReadonlySet<string> };
   private readonly results = new Map<unknown, unknown>();
@@ -100,9 +103,8 @@ export class Application {
   }
 
   /** Answers a request in the place of its handler. */
-  answer(response: unknown, { status, body, headers }: FailureAnswer): void {
-    for (const [name, value] of Object.entries(headers)) this.adapter?.setHeader(response, name, value);
-    this.adapter?.reply(response, body, status);
+  answer(request: HttpRequest, response: unknown, failure: FailureAnswer): void {
+    if (this.adapter) sendFailure(this.adapter, request, response, failure);
   }
 
   /** Calls back now, or when the adapter is created; never in an application without HTTP. */

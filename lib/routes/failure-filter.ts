@@ -45,9 +45,8 @@ export function failureFilter(bodyOf: (failure: Failure) => object): Type<Except
 
     catch(exception: unknown, host: ArgumentsHost): void {
       const application = applicationOf(this.moduleRef);
-      const http = host.switchToHttp();
-      const observe = observerOf(application);
-      application.answer(http.getResponse(), failureAnswer(exception, http.getRequest<HttpRequest>(), bodyOf, observe));
+      const [request, response] = host.getArgs<[HttpRequest, unknown]>();
+      application.answer(request, response, failureAnswer(exception, request, bodyOf, observerOf(application)));
     }
   }
   return FailureFilter;

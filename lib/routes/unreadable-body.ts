@@ -45,7 +45,7 @@ export function answerUnreadableBodies(application: Application, bodyOf: (failur
   if (adapter?.getType() !== 'express') return;
   const answer: ErrorMiddleware = (error, request, response, next) => {
     if (!isOfBody(error) || !isOwnRequest(request, routeTable)) return next(error);
-    application.answer(response, failureAnswer(new UnreadableBody(error), request, bodyOf));
+    application.answer(request, response, failureAnswer(new UnreadableBody(error), request, bodyOf));
   };
   adapter.use(answer as never);
 }

@@ -5,6 +5,7 @@
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
 import { TooManyAttempts } from '../../http/failure.js';
+import { withRateLimit } from '../../rate-limit/rate-limit.js';
 import { AuthEvents } from '../users/auth-events.js';
 import { DuplicateUserError } from '../users/user.repository.js';
 import { keysOf, knownKey, limitByAddress, type Attempt, type AttemptLimits, type Key } from './attempt.js';
@@ -66,9 +67,9 @@ export class Attempts {
 
   private async admit(attempt: Attempt) {
     const held: Held[] = [];
+    const limits = (this.limits.get(attempt.action) ?? limitByAddress)(this.settings as ThrottleSettings);
     try {
-      const limits = this.limits.get(attempt.action) ?? limitByAddress;
-      const keys = keysOf(attempt, limits(this.settings as ThrottleSettings));
+      const keys = keysOf(attempt, limits);
       // Counters of names come after: an address that is stopped cannot fill the memory with them.
       const address = this.counterOf(keys.address);
       if (address) expectFree(address);
@@ -89,7 +90,7 @@ export class Attempts {
       await Promise.all(held.map((each) => this.settle(each, false)));
       if (error instanceof TooManyAttempts)
         this.events.emit('attempts.refused', { action: attempt.action, address: attempt.address });
-      throw error;
+      throw withRateLimit(error, attempt, limits, WINDOW_MS, this.settings);
     }
   }
 

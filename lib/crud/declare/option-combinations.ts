@@ -10,6 +10,7 @@ const NEEDS = {
   searchIndex: 'enableSearch',
   maxBatchSize: 'enableBatch',
   maxIncluded: 'includableRelations',
+  enablePageLinks: 'enablePagination',
 } as const;
 
 const isOn = (value: unknown): boolean =>

@@ -74,6 +74,7 @@ export function describeOperation(
     operationId: named(description.id),
     summary: named(description.summary),
     ...(texts.length > 0 && { description: texts.join(' ') }),
+    ...(resource.options.headers.isDeprecated(operation.name) && { deprecated: true }),
     dependsOnUser: reachableFrom(resource).some(dependsOnUser),
     parameters: [
       ...parameters.pathParameters(resource, path),

@@ -1,12 +1,11 @@
 /** Gives the methods of generated controllers their routes, parameters and interceptors. */
-import { HttpCode, Param, RequestMapping, RequestMethod, UseInterceptors, type Type } from '@nestjs/common';
-import { getMetadataArgsStorage } from 'typeorm';
+import { HttpCode, Param, RequestMapping, RequestMethod, UseInterceptors } from '@nestjs/common';
 import { JsonBody, MergePatchBody } from '../../http/json-body.js';
 import { holdsUsers } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route.js';
 import { declareRoute } from '../../routes/declared-route.js';
-import { primaryColumns } from '../../entities/declared-entities.js';
+import { mayHaveVersion, primaryColumns } from '../../entities/declared-entities.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import type { OperationDeclaration } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
@@ -66,31 +65,28 @@ export function prepareController(controller: CrudControllerClass): void {
   }
   const generated = prototypesOf(controller).at(-1) as object;
   for (const [name, method] of routedMethods(controller)) {
-    const declaredBy = `CRUD option \`endpoint\` of ${options.entity.name}`;
-    const needsUser = options.enableIdempotency && `enableIdempotency of ${options.entity.name}`;
     const operation = options.knownOperations.find((each) => each.name === name);
     const served = options.knownOperations.find((each) => serves(method, each));
     // What writes users may give them power.
     const isWrite = Reflect.getMetadata('method', method) !== RequestMethod.GET;
-    const readsCaller = (): boolean => isWrite && holdsUsers(options.entity);
     declareRoute(method, {
-      declaredBy,
+      declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}`,
       controllerPath: options.endpoint,
-      readsCaller,
+      readsCaller: () => isWrite && holdsUsers(options.entity),
       operationAccess: options.accessOf.get(served?.name ?? name),
       ...(served && originalsOf(served, options)),
-      ...(needsUser && { needsUser }),
+      ...(options.enableIdempotency && { needsUser: `enableIdempotency of ${options.entity.name}` }),
     });
     if (Reflect.hasOwnMetadata(PREPARED, method)) continue;
     Reflect.defineMetadata(PREPARED, true, method);
+    options.headers.addTo(method, served?.name ?? name);
     // An idempotent resource has an interceptor of its own.
     if (options.enableIdempotency) continue;
     const isOwn = method === Reflect.get(generated, name);
     if (!isOwn && operation) completeOverride(controller, operation, method);
-    const interceptor = isCreation(method) ? locationInterceptor : contextInterceptor;
     // A method of a subclass may call any operation.
     if (!isOwn || !operation || needsContext(operation, options))
-      UseInterceptors(interceptor)({}, '', { value: method });
+      UseInterceptors(isCreation(method) ? locationInterceptor : contextInterceptor)({}, '', { value: method });
   }
 }
 
@@ -134,31 +130,19 @@ function needsContext(
   options: ResolvedCrudOptions,
 ): boolean {
   if (verb !== 'GET' || needsRequest === 'always') return true;
-  if (needsRequest === 'with a version' && hasVersion(options.entity)) return true;
+  if (needsRequest === 'with a version' && mayHaveVersion(options.entity)) return true;
   const { scope, owner, fieldPermissions, endpoint, filterableFields, enablePagination } = options;
   if (needsRequest === 'with a total' && (enablePagination === true || enablePagination === 'both')) return true;
   const { deletedRoles, includableRelations, linkableRelations } = options;
   const names = [...Object.keys(fieldPermissions), ...deletedRoles, ...includableRelations, ...linkableRelations];
   return (
-    scope !== undefined ||
-    owner !== undefined ||
+    (scope ?? owner) !== undefined ||
     names.length > 0 ||
     (filterableFields !== true && filterableFields.some((field) => field.includes('.'))) ||
     endpoint.includes(':') ||
     (path.includes(':id') && primaryColumns(options.entity).length > 1)
   );
 }
-
-/** Whether an entity may have a `@VersionColumn`: its classes, or an embedded object. */
-const hasVersion = (entity: Type): boolean => {
-  const { columns, embeddeds } = getMetadataArgsStorage();
-  const isOf = (target: unknown): boolean =>
-    typeof target === 'function' && (entity === target || entity.prototype instanceof target);
-  return (
-    columns.some(({ mode, target }) => mode === 'version' && isOf(target)) ||
-    embeddeds.some(({ target }) => isOf(target))
-  );
-};
 
 export function prototypesOf(controller: CrudControllerClass): object[] {
   const parent = Object.getPrototypeOf(controller) as CrudControllerClass;

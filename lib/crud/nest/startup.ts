@@ -57,6 +57,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
       refuseOption(options, 'access', 'used with AuthModule or AccessModule, which apply it', 'neither', advice);
     }
   for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
+  for (const { options } of crud.all) options.headers.exposed.forEach((name) => application.exposedHeaders.add(name));
   for (const resource of crud.all) await prepareSearchIndex(resource);
 }
 
