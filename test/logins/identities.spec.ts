@@ -2,6 +2,7 @@
 import { AuthEvents, ExternalIdentity, LoginFlow, UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
 import { expectFailure, PASSWORD, unique } from '../auth/auth-app.js';
+import { beforeStatement } from '../auth/slow-statements.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { browse, CLIENT, type IdentityProvider, startProvider } from './identity-provider.js';
@@ -172,6 +173,30 @@ describe.each(DATABASES)('on %s', (database) => {
         expect(await table(ExternalIdentity).countBy({ subject })).toBe(1);
         expect((await app.logIn(subject)).status).toBe(200);
       }
+    });
+
+    it('first logins at the same time create one user, also without an address', async () => {
+      const providers = { main: { issuer: main.issuer, ...CLIENT, redirectUris: [MAIN] } };
+      const register = () => ({ username: unique('name') });
+      const named = await startOidc(platform, { providers, register }, { database, auth: { loginMethod: 'USERNAME' } });
+      const subject = member({ email_verified: false });
+      const responses = await Promise.all(Array.from({ length: 8 }, () => named.respond(subject)));
+      const answers = await Promise.all(responses.map((response) => named.finish(response)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+      expect(await named.users().count()).toBe(1);
+      await named.close();
+    });
+
+    it('of two requests with one response, one reaches the provider', async () => {
+      const exchanges = () => main.requests.filter((line) => line === 'POST /token').length;
+      const response = await app.respond(member());
+      const before = exchanges();
+      const statuses: number[] = [];
+      const finish = async () => void statuses.push((await app.finish(response)).status);
+      beforeStatement(app, /^DELETE FROM .*login_flow/, finish);
+      await finish();
+      vi.restoreAllMocks();
+      expect([statuses, exchanges() - before]).toEqual([[200, 401], 1]);
     });
 
     it.each(['UserAccounts', 'a statement of the application'])(

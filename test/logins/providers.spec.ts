@@ -293,15 +293,18 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(app.logs.filter((line) => line.includes('kind verify'))).toEqual([]);
     });
 
-    it('first logins at the same time create one user, also without an address', async () => {
+    it('no password hasher sees what stands in place of a hash', async () => {
       const provider = await provide();
-      provider.accounts.set('ann', {});
-      const register = () => ({ username: unique('ann') });
-      const app = await start({ ...main(provider.issuer), register }, { auth: { loginMethod: 'USERNAME' } });
-      const responses = await Promise.all([1, 2, 3].map(() => app.respond('ann')));
-      const answers = await Promise.all(responses.map((response) => app.finish(response)));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-      expect(await app.users().count()).toBe(1);
+      provider.accounts.set('ann', person);
+      const passwordHasher = {
+        hash: (password: string) => Promise.resolve(`own ${password}`),
+        verify: (password: string, hash: string) =>
+          hash.startsWith('own ') ? Promise.resolve(hash === `own ${password}`) : Promise.reject(new Error('no hash')),
+        needsRehash: () => false,
+      };
+      const app = await start(main(provider.issuer), { auth: { passwordHasher } });
+      expect((await app.logIn('ann')).status).toBe(200);
+      expectFailure(await app.post(`${BASE}/login`, { email: person.email, password: PASSWORD }), 401);
     });
 
     it.each([
