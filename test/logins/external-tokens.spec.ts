@@ -92,6 +92,13 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(await both(token)).toEqual([200, 200]);
   });
 
+  it('tokens of AuthModule are passed neither to authenticate nor to userOf', async () => {
+    const away = () => Promise.reject(new Error('away'));
+    const user = await start({ authenticate: away, userOf: away });
+    expect(await both(makeToken({ payload: claims({ sub: String(user.id), roles: ['ADMIN'] }) }))).toEqual([200, 200]);
+    expect(await both('x')).toEqual([503, 503]);
+  });
+
   it('a lookup that throws is 503', async () => {
     await start({ userOf: () => Promise.reject(new Error('away')) });
     expect(await both(await issuer.sign({ sub: 'external' }))).toEqual([503, 503]);

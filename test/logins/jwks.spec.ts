@@ -117,7 +117,7 @@ describe('keys', () => {
   });
 
   it.each([
-    ['redirects', (response: ServerResponse) => response.writeHead(302, { location: '/x' }).end()],
+    ['redirects to the keys', (response: ServerResponse) => response.writeHead(302, { location: '?moved' }).end()],
     ['fails', (response: ServerResponse) => response.writeHead(500).end()],
     ['answers text', (response: ServerResponse) => response.end('<html>')],
     ['answers another object', (response: ServerResponse) => response.end('{"keys": 1}')],
@@ -133,7 +133,11 @@ describe('keys', () => {
       },
     ],
   ])('are not read where the server %s: 503', async (_what, answer) => {
-    issuer.answer = (path, response) => (path.endsWith('/keys') ? answer(response) : metadata(response));
+    issuer.answer = (path, response) => {
+      if (path.endsWith('/keys')) answer(response);
+      else if (path.endsWith('?moved')) response.end(JSON.stringify({ keys: issuer.keys }));
+      else metadata(response);
+    };
     await start();
     expect(await me(await issuer.sign())).toBe(503);
     issuer.answer = undefined;
