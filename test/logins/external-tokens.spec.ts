@@ -92,8 +92,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(await both(token)).toEqual([200, 200]);
   });
 
-  it('tokens of AuthModule are not passed to authenticate', async () => {
-    const user = await start({ authenticate: () => Promise.reject(new Error('away')) });
+  it('tokens of AuthModule are passed neither to authenticate nor to userOf', async () => {
+    const away = () => Promise.reject(new Error('away'));
+    const user = await start({ authenticate: away, userOf: away });
     expect(await both(makeToken({ payload: claims({ sub: String(user.id), roles: ['ADMIN'] }) }))).toEqual([200, 200]);
     expect(await both('x')).toEqual([503, 503]);
   });
