@@ -51,8 +51,8 @@ export function negotiateRefusal(
   response: HeaderWriter,
   { exception, headers }: Pick<FailureAnswer, 'headers'> & { readonly exception: HttpException },
 ): HttpException {
-  const vary = withAccept(response.getHeader?.('Vary'));
-  for (const [name, value] of Object.entries({ ...headers, Vary: vary })) response.header(name, value);
+  // No `Vary`: a cache keeps 401 and 403 only where it is told to (RFC 9110 §15.1).
+  for (const [name, value] of Object.entries(headers)) response.header(name, value);
   if (prefersProblem(request)) preferred.add(exception);
   return exception;
 }

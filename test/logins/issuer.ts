@@ -21,7 +21,7 @@ export interface Issuer {
 
 export const AUDIENCE = 'notes';
 
-/** @param path of the issuer, such as `/realms/shop` @param discovery the path of its metadata */
+/** Is closed when the test ends. @param path of the issuer, such as `/realms/shop` @param discovery the path of its metadata */
 export async function startIssuer(path = '', discovery = `${path}/.well-known/openid-configuration`): Promise<Issuer> {
   const asked: string[] = [];
   const server = createServer((incoming, response) => {
@@ -67,6 +67,6 @@ export async function startIssuer(path = '', discovery = `${path}/.well-known/op
     },
     reopen: () => listen(port),
   };
-  afterAll(() => (server.listening ? issuer.close() : undefined));
+  onTestFinished(() => (server.listening ? issuer.close() : undefined));
   return issuer;
 }

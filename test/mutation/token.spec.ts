@@ -229,7 +229,7 @@ describe('the claims of the option', () => {
     [ofBytes(4_097), 'AuthModule option `claims` must return at most 4096 bytes of JSON, got 4097.'],
     [
       { sub: '2', roles: [] },
-      'AuthModule option `claims` must not return the reserved names sub, email, roles, sid, iat, exp, nbf, iss, aud, jti, id, got sub, roles.',
+      'AuthModule option `claims` must not return the reserved names sub, email, roles, sid, iat, exp, nbf, iss, aud, jti, id, amr, auth_time, got sub, roles.',
     ],
     [
       { n: 1n },
@@ -306,7 +306,8 @@ describe('the bearer of a token', () => {
   );
 
   it('[2.5] a token that is not valid is none', () => {
-    expect(authenticate(tokens(), `Bearer ${makeToken({ alg: 'none' })}`)).toEqual({ bearerWasSent: true });
+    const unsigned = makeToken({ alg: 'none' });
+    expect(authenticate(tokens(), `Bearer ${unsigned}`)).toEqual({ bearerWasSent: true, token: unsigned });
     expect(authenticate(tokens(), `Bearer ${makeToken()}`).principal).toEqual({
       id: 1,
       email: ANN.email,
@@ -323,8 +324,10 @@ describe('the caller of a request, with plugins', () => {
     ({ bearerWasSent: false, principal: { id: '7', email: 'key', roles: ['USER'], ...principal } }) as Authentication;
   const failure: Authentication = { bearerWasSent: false, failure: new DatabaseUnavailable() };
 
+  const ANN_EDITOR = { active: true, role: 'EDITOR', email: 'ann@example.com' };
+
   /** @param found what each plugin finds */
-  function authenticator(found: Authentication[] = [], user: object | null = { active: true, role: 'EDITOR' }) {
+  function authenticator(found: Authentication[] = [], user: object | null = ANN_EDITOR) {
     const users = { findById: async (id: string) => (id === '7' || id === '1' ? user : null) };
     const plugins = { authenticate: () => found.map(async (each) => each) };
     const roles = { expand: (names: string[]) => names.flatMap((name) => [name, `${name}_HELPER`]) };
@@ -353,7 +356,8 @@ describe('the caller of a request, with plugins', () => {
     ];
     expect(await authenticator(found).confirm(anonymous, request)).toEqual({
       bearerWasSent: false,
-      principal: { id: 7, email: 'key', roles: ['EDITOR_HELPER', 'EDITOR', 'USER'] },
+      isKey: false,
+      principal: { id: 7, email: 'ann@example.com', roles: ['EDITOR_HELPER', 'EDITOR', 'USER'] },
     });
   });
 

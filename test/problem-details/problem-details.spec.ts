@@ -230,7 +230,8 @@ describe.each(PLATFORMS)('failures on %s', (platform) => {
       status,
       body,
       'application/json; charset=utf-8',
-      'Accept',
+      // Nest's own filter sends it, and without Cache-Control no cache keeps it.
+      path.startsWith('/own') ? undefined : 'Accept',
     ]);
   });
 

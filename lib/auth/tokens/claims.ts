@@ -1,9 +1,9 @@
 /** The claims of a token, and those that the option `claims` adds. */
 import type { LoginClaims, Principal } from '../../http/principal.js';
 
-const REGISTERED = ['sub', 'iat', 'exp', 'nbf', 'iss', 'aud', 'jti'] as const;
+const REGISTERED = ['iat', 'exp', 'nbf', 'iss', 'aud', 'jti'] as const;
 /** Claims with a meaning of their own (RFC 7519 §4.1 and this package), and `id`, which a principal has. */
-export const RESERVED_CLAIMS = [...REGISTERED, 'id', 'email', 'roles', 'sid', 'amr', 'auth_time'] as const;
+export const RESERVED_CLAIMS = ['sub', 'email', 'roles', 'sid', ...REGISTERED, 'id', 'amr', 'auth_time'] as const;
 
 /** Names that the option `claims` cannot use. */
 export type ReservedClaim = (typeof RESERVED_CLAIMS)[number];

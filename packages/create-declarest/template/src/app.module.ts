@@ -1,7 +1,7 @@
 // The declarations: users, the resource and its endpoints. Add a resource as a class like TasksController.
 import { Module } from '@nestjs/common';
 import { AuthModule, CrudController, CrudModule } from 'declarest';
-import { jwtSecret } from './environment.js';
+import { jwtSecret, passwordPolicy } from './environment.js';
 import { Security } from './security.js';
 import { SetupModule } from './setup.module.js';
 import { Task } from './task.entity.js';
@@ -11,15 +11,7 @@ export { configure } from './setup.module.js';
 
 export class TasksController extends CrudController({ entity: Task, endpoint: '/api/tasks', enablePagination: true }) {}
 
-// NIST SP 800-63B-4: a password that is the only factor has at least 15 characters.
-const passwordPolicy = { minLength: 15 };
-const accounts = AuthModule.forRoot({
-  userClass: User,
-  jwtSecret,
-  passwordPolicy,
-  sessions: true,
-  administration: true,
-});
+const auth = AuthModule.forRoot({ userClass: User, jwtSecret, passwordPolicy, sessions: true, administration: true });
 
-@Module({ imports: [SetupModule, accounts, CrudModule.forFeature(TasksController)], providers: [Security] })
+@Module({ imports: [SetupModule, auth, CrudModule.forFeature(TasksController)], providers: [Security] })
 export class AppModule {}

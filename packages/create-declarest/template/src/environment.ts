@@ -12,3 +12,6 @@ export const jwtSecret = env['JWT_SECRET'] || undefined;
 /** The origin whose pages may call the service from a browser. In production there is none unless the variable is set. */
 export const frontEndOrigin = env['FRONT_END_ORIGIN'] || (isProduction ? undefined : 'http://localhost:5173');
 export const database = isTest ? ':memory:' : env['DATABASE_FILE'] || 'data/{{NAME}}.db'; // {{DATABASE}}
+
+/** NIST SP 800-63B-4: a password that is the only factor has at least 15 characters. */
+export const passwordPolicy = { minLength: 15 };
