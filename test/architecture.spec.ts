@@ -35,7 +35,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   documents: ['options', 'entities'],
   routes: ['options', 'http', 'problem-details'],
   access: ['options', 'http', 'problem-details', 'routes'],
-  auth: ['options', 'http', 'rate-limit', 'problem-details', 'entities', 'database', 'documents', 'routes', 'access'],
+  auth: ['options', 'http', 'response-headers', 'rate-limit', 'problem-details', 'entities', 'database', 'documents', 'routes', 'access'],
   logins: ['options', 'http', 'entities', 'database', 'documents', 'routes', 'access', 'auth'],
   crud: ['options', 'http', 'response-headers', 'entities', 'database', 'documents', 'routes'],
   cors: ['options', 'http', 'routes'],

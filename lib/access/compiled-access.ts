@@ -23,7 +23,7 @@ export class CompiledAccess {
     readonly methods: readonly ControllerMethod[],
     readonly policy: RulePolicy & { readonly roleHierarchy: RoleHierarchy; readonly enforcedRoles: readonly string[] },
     handlers: readonly ControllerMethod[],
-    readonly hasKeys = false,
+    private readonly hasKeys = false,
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy, hasKeys);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.isCaseSensitive, methods);

@@ -79,10 +79,10 @@ export async function readCaller(authenticator: Authenticator, request: Authenti
   const known = request[AUTHENTICATION];
   if (!known?.principal) return;
   const read = await authenticator.readCaller(known);
-  const hasOtherRole = read.principal && read.principal.roles.join() !== known.principal.roles.join();
   // A plugin may accept the token for the role that it names only.
-  const isLogin = read.bearerWasSent && !read.isKey;
-  const present = (isLogin && hasOtherRole && (await authenticator.confirm(read, request))) || read;
+  const roles = read.principal?.roles.join() ?? known.principal.roles.join();
+  const isChanged = read.bearerWasSent && !read.isKey && roles !== known.principal.roles.join();
+  const present = (isChanged && (await authenticator.confirm(read, request))) || read;
   const user = request.user as Partial<Principal> | undefined;
   request[AUTHENTICATION] = present;
   if (present.principal && present !== known) setCaller(request, present.principal);

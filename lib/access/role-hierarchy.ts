@@ -20,8 +20,7 @@ export function compileRoleHierarchy(hierarchy: RoleHierarchy, hasKeys = false):
     expand(roles) {
       if (!isDeclared) return roles;
       const all = new Set(roles.flatMap((role) => included.get(role) ?? [role]));
-      if (hasKeys && all.has(CREDENTIAL_ROLES.key)) all.delete(CREDENTIAL_ROLES.login);
-      else if (hasKeys) all.add(CREDENTIAL_ROLES.login);
+      if (hasKeys) all[all.has(CREDENTIAL_ROLES.key) ? 'delete' : 'add'](CREDENTIAL_ROLES.login);
       return [...all];
     },
     includersOf: (role) =>

@@ -2,7 +2,7 @@
 import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
 import { groupBy, shapesOf } from '../routes/route.js';
 import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
-import { describeRule, restricts, type Access, type Rule } from './access.js';
+import { describeRule, restricts, type Access } from './access.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { foldWidely, relationTo, type Pattern } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';
@@ -40,10 +40,6 @@ export function findRuleWarnings(
       warnings.push(
         `${nameOf(entry)} requires roles that no user has together: ${entry.access.rules.map(describeRule).join(', ')}.`,
       );
-  const byCredential = entries.flatMap(({ access }) => access.rules.filter(asksForCredential));
-  if (!compiled.hasKeys)
-    for (const name of new Set(byCredential.map(describeRule)))
-      warnings.push(`${name} asks for a key or a login: nobody has access. Add apiKeys() to the option \`plugins\`.`);
   return [
     ...warnings,
     ...findUnrestrictedCopies(compiled),
@@ -51,10 +47,6 @@ export function findRuleWarnings(
     ...findSimilarRoles(roleNames),
   ];
 }
-
-/** `@Authenticated({ by: ['key'] })` */
-const asksForCredential = ({ declaredBy, effect }: Rule): boolean =>
-  declaredBy.startsWith('@Authenticated ') && effect.kind === 'roles';
 
 const namesWithoutRule = ({ entries }: RouteAccess): string =>
   [...new Set(entries.filter(({ access }) => access.rules.length === 0).map(nameOf))].join(', ');

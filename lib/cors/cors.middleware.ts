@@ -40,8 +40,7 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       // A group bound to a wildcard has paths without a route: those are 404.
       if (isPreflight && !this.application.routeTable.hasRoute(pathOf(request))) return next();
       this.application.once(createWarnings).checkResponse(response);
-      const headers = this.application.once(headersOf);
-      for (const [name, value] of headers) response.setHeader(name, value);
+      for (const [name, value] of this.application.once(headersOf)) response.setHeader(name, value);
       const { cookiePath } = this.application;
       if (cookiePath !== undefined && !isWildcard && pathOf(request).includes(cookiePath))
         response.setHeader('access-control-allow-credentials', 'true');

@@ -19,9 +19,8 @@ export function primaryColumns(entity: object): readonly string[] {
 
 /** Whether the class, a base class, or an embedded object may have a `@VersionColumn`. */
 export function mayHaveVersion(entity: object): boolean {
-  const classes = classesOf(entity) as Function[];
-  const columns = getMetadataArgsStorage().filterColumns(classes);
-  return columns.some(({ mode }) => mode === 'version') || getMetadataArgsStorage().filterEmbeddeds(classes).length > 0;
+  const [storage, classes] = [getMetadataArgsStorage(), classesOf(entity) as Function[]];
+  return storage.filterColumns(classes).some(({ mode }) => mode === 'version') || !!storage.filterEmbeddeds(classes)[0];
 }
 
 /** The names of the columns, relations and embedded objects of the class and its base classes. */

@@ -4,7 +4,7 @@ import { lookUp, type Authentication } from '../../access/principal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
-import { setHeaders } from './answer-headers.js';
+import { setHeaders } from '../../response-headers/answer-headers.js';
 import { AuthServices, type AccountChange, type AuthPlugin, type Endpoint, type IssuedParts } from './plugin.js';
 import type { LoginChallenge, LoginContext } from './plugin.js';
 

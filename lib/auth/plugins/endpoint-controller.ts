@@ -11,7 +11,7 @@ import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { readTexts } from '../users/user-checks.js';
-import { keepResponse } from './answer-headers.js';
+import { keepResponse } from '../../response-headers/answer-headers.js';
 import { endpointsOf } from './auth-plugins.js';
 import { type AuthPlugin, AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
 
@@ -31,8 +31,7 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
     const { name, route, access = 'authenticated', status = 200, sendsTokens } = endpoint;
     const methods = {
       async [name](this: AccountController, request: HttpRequest, response: HeaderWriter): Promise<unknown> {
-        keepResponse(request, response);
-        return answer(endpoint, this.services, request);
+        return answer(endpoint, this.services, keepResponse(request, response));
       },
     };
     const [verb, path] = route.split(' ') as [keyof typeof RequestMethod, string];

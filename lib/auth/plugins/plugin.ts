@@ -18,7 +18,7 @@ import { AUTH_OPTIONS } from '../users/options-token.js';
 import type { Texts } from '../users/user-checks.js';
 import { UserRepository, type UserFields } from '../users/user.repository.js';
 import { Background } from './background.js';
-import { setHeaders } from './answer-headers.js';
+import { setHeaders } from '../../response-headers/answer-headers.js';
 import type { Answers, DocumentParts, LoginDocument } from './document-parts.js';
 
 /** What the hooks and the endpoints of an `AuthPlugin` work with. */

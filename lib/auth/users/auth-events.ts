@@ -33,8 +33,6 @@ export interface AuthEventMap {
   'password.forgotten': UserEvent;
   'email.verified': UserEvent;
   'email.changed': UserEvent;
-  'identity.linked': UserEvent & { readonly provider: string };
-  'identity.unlinked': UserEvent & { readonly provider: string };
 }
 
 export type AuthEventName = keyof AuthEventMap;

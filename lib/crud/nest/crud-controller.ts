@@ -22,7 +22,7 @@ import { rawQueryOf, sentKey } from '../query/raw-query.js';
 import { beginCall } from '../store/call.js';
 import { crudApplicationOf, DATA_SOURCE, REPOSITORY } from './crud-application.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
-import { noStoreForUsers } from './no-store.guard.js';
+import { noStoreForUsers } from '../../response-headers/no-store.guard.js';
 import { addRoutes, describeParameters, prepareController, prototypeInOrder } from './routes.js';
 import { checkDeclarations, finishStartup, prepareAdapter } from './startup.js';
 

@@ -3,6 +3,13 @@ import { describe } from '../../options/invalid-option.js';
 import { isFunction, isObject, isOneOf, optional, readNestedOptions } from '../../options/option-table.js';
 import { refuseAuthOption, row, type Accepts } from '../../options/option-table.js';
 
+declare module '../../auth/users/auth-events.js' {
+  interface AuthEventMap {
+    'identity.linked': { readonly userId: string; readonly provider: string };
+    'identity.unlinked': { readonly userId: string; readonly provider: string };
+  }
+}
+
 /** A provider that users can log in with. */
 export interface OidcProvider {
   /** @default 'oidc'. `github` is OAuth 2 of GitHub, which has no ID tokens. */

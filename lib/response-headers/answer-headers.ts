@@ -1,5 +1,5 @@
 /** The headers of the answers of account endpoints. */
-import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
+import type { HeaderWriter, HttpRequest } from '../http/http-request.js';
 
 const RESPONSE = Symbol('declarest.response');
 
@@ -7,7 +7,8 @@ const RESPONSE = Symbol('declarest.response');
 type Response = HeaderWriter & { readonly append?: HeaderWriter['header'] };
 type AnsweredRequest = HttpRequest & { [RESPONSE]?: Response };
 
-export const keepResponse = (request: AnsweredRequest, response: Response): Response => (request[RESPONSE] = response);
+export const keepResponse = (request: AnsweredRequest, response: Response): AnsweredRequest =>
+  Object.assign(request, { [RESPONSE]: response });
 
 /** A cookie is added to those of others. @throws Error for a request that no account endpoint answers */
 export function setHeaders({ [RESPONSE]: response }: AnsweredRequest, headers: Readonly<Record<string, string>>): void {

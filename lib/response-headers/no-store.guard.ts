@@ -1,7 +1,7 @@
 /** Answers to a user are for that user: no cache keeps them (OWASP ASVS 5.0, 14.3.2). */
 import type { CanActivate } from '@nestjs/common';
-import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
-import { userOf } from '../../http/principal.js';
+import type { HeaderWriter, HttpRequest } from '../http/http-request.js';
+import { userOf } from '../http/principal.js';
 
 /** A guard, because most generated reads have no interceptor, for their speed. A route's own `@Header()` comes later. */
 export const noStoreForUsers: CanActivate = {

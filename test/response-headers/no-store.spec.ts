@@ -6,7 +6,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { authModule } from '../access/ruled-app.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import type { Answer } from '../harness/client.js';
-import { startCrud } from './service.js';
+import { startCrud } from '../crud/service.js';
 
 @Entity()
 class Leaf {
