@@ -1,4 +1,5 @@
 /** The plugin secondFactor: enrolment, the second step of each login, what tokens say of it, and roles that need it. */
+import { generateKeyPairSync } from 'node:crypto';
 import { Controller, Get, Post } from '@nestjs/common';
 import {
   accountEndpoint,
@@ -536,6 +537,16 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     });
   });
 
+  it('a private key encrypts where there is no jwtSecret', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const key = { kid: 'one', alg: 'EdDSA', privateKey: String(privateKey.export({ type: 'pkcs8', format: 'pem' })) };
+    await start({}, { jwtSecret: undefined, jwtKeys: [key] } as Partial<AuthOptions>);
+    const { phone } = await user();
+    await phone.enrol();
+    const { token } = await phone.logIn();
+    expect(payloadOf(token)).toMatchObject({ amr: expect.arrayContaining(['mfa']) });
+  });
+
   it('a secret that an earlier jwtSecret has encrypted is read, and encrypted again when it is used', async () => {
     const [earlier, later] = ['x'.repeat(40), 'y'.repeat(40)];
     await start({}, { jwtSecret: earlier });
@@ -555,7 +566,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     // Recovery codes need no secret.
     await restart('z'.repeat(40));
     expect(await statusOf(answer(await phone.nextCode()))).toBe(401);
-    expect(app.logs.join('\n')).toContain('was encrypted with another jwtSecret. Add the earlier secret to jwtSecret');
+    expect(app.logs.join('\n')).toContain('was encrypted with another secret. Add the earlier one to jwtSecret or');
     expect(await statusOf(answer(phone.recoveryCodes[0] ?? ''))).toBe(200);
     await first.close();
   });

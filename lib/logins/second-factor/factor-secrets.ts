@@ -1,6 +1,6 @@
 /**
- * Encrypts the secrets of authenticator apps with AES-256-GCM, by a key that is derived from `jwtSecret`. A row that is copied
- * to another user cannot be decrypted.
+ * Encrypts the secrets of authenticator apps with AES-256-GCM, by a key that is derived from those of `jwtKeys`, or from
+ * `jwtSecret`. A row that is copied to another user cannot be decrypted.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
@@ -14,18 +14,20 @@ const TAG_BYTES = 16;
 
 export interface DecryptedSecret {
   readonly secret: string;
-  /** Whether the first one of several secrets of `jwtSecret` has encrypted it. */
+  /** Whether the first one of several keys and secrets has encrypted it. */
   readonly isCurrent: boolean;
 }
 
 @Injectable()
 export class FactorSecrets {
-  /** One for each secret: the first one encrypts, each decrypts. */
+  /** One for each key and secret: the first one encrypts, each decrypts. */
   private readonly keys: readonly Buffer[];
 
-  constructor(@Inject(AUTH_OPTIONS) { jwtSecrets }: ResolvedAuthOptions) {
-    const derive = (secret: string) => hkdfSync('sha256', secret, '', 'declarest second factor', KEY_BYTES);
-    this.keys = jwtSecrets.map((secret) => Buffer.from(derive(secret)));
+  constructor(@Inject(AUTH_OPTIONS) { tokenKeys, jwtSecrets }: ResolvedAuthOptions) {
+    const secrets = [...tokenKeys.map((key) => key.secret), ...jwtSecrets];
+    this.keys = secrets.map((secret) =>
+      Buffer.from(hkdfSync('sha256', secret, '', 'declarest second factor', KEY_BYTES)),
+    );
   }
 
   encrypt(userId: string, secret: string): string {
@@ -35,14 +37,14 @@ export class FactorSecrets {
     return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64url');
   }
 
-  /** @returns `undefined` where no secret of `jwtSecret` fits, which is logged */
+  /** @returns `undefined` where no key and no secret fits, which is logged */
   decrypt(userId: string, encrypted: string): DecryptedSecret | undefined {
     for (const [index, key] of this.keys.entries()) {
       const secret = decryptBy(key, userId, Buffer.from(encrypted, 'base64url'));
       if (secret !== undefined) return { secret, isCurrent: index === 0 };
     }
     new Logger('AuthModule').error(
-      `The second factor of user ${userId} was encrypted with another jwtSecret. Add the earlier secret to jwtSecret, or remove the factor.`,
+      `The second factor of user ${userId} was encrypted with another secret. Add the earlier one to jwtSecret or jwtKeys, or remove the factor.`,
     );
     return undefined;
   }
