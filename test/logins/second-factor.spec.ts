@@ -34,7 +34,7 @@ import { AuthenticatorApp, payloadOf } from './authenticator-app.js';
 const OTHER_PASSWORD = 'another password of mine';
 const WRONG_CODE = 'This code is not valid, or was used before';
 const WRONG_CHALLENGE = 'This challenge is not valid, or was used before. Log in again';
-const RECOVERY_CODE = /^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/;
+const RECOVERY_CODE = /^[a-z2-7]{4}(-[a-z2-7]{4}){5}$/;
 
 /** Logs in the user with the id that is the code, as a mailed link would. */
 const links: AuthPlugin = {
@@ -125,7 +125,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(secret).toMatch(/^[A-Z2-7]{32}$/);
       // Nothing is needed until the code.
       expect((await phone.login()).json.data.token).toEqual(expect.any(String));
-      expect(await statusOf(phone.post('mfa/confirm', { code: 'k3vd-2m7q-xa5c-pl6e' }))).toBe(401);
+      expect(await statusOf(phone.post('mfa/confirm', { code: 'k3vd-2m7q-xa5c-pl6e-5wtn-r2bo' }))).toBe(401);
       const code = await phone.code(0, secret);
       const confirmed = await phone.post('mfa/confirm', { code });
       const { recoveryCodes } = confirmed.json.data;

@@ -4,15 +4,15 @@ import { BadRequestException, UnauthorizedException } from '@nestjs/common';
 import { hashOf } from '../../auth/tokens/secret-tokens.js';
 
 const COUNT = 10;
-/** Base 32 (RFC 4648 §6). Sixteen letters have 80 bits, so that a hash without salt is enough. */
+/** Base 32 (RFC 4648 §6). 24 letters have 120 bits, so that a hash without salt is enough (OWASP ASVS 5.0, 6.5.2). */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
-const LETTERS = 16;
+const LETTERS = 24;
 
 const DIGITS = /^\d{6}$/;
-const RECOVERY = /^[a-z2-7]{16}$/;
+const RECOVERY = /^[a-z2-7]{24}$/;
 const EXPECTED = 'code: expected the 6 digits of the authenticator app, or a recovery code';
 
-/** @returns ten recovery codes, such as `k3vd-2m7q-xa5c-pl6e` */
+/** @returns ten recovery codes, such as `k3vd-2m7q-xa5c-pl6e-5wtn-r2bo` */
 export function newRecoveryCodes(): readonly string[] {
   const newCode = (): string => Array.from(randomBytes(LETTERS), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
   return Array.from({ length: COUNT }, () => newCode().replaceAll(/.{4}(?=.)/g, '$&-'));
