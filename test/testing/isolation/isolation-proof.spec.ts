@@ -6,7 +6,6 @@ import { Controller, Get, type INestApplication, type Type } from '@nestjs/commo
 import { InvalidOptionError } from 'declarest';
 import { IsolationError, type IsolationOptions, isolationProof } from 'declarest/testing';
 import type { Repository } from 'typeorm';
-import { createDatabase, DATABASES, type TestDatabase } from '../../harness/databases.js';
 import { PLATFORMS } from '../../harness/platforms.js';
 import { ANN, BOB, varyFor } from './agency-entities.js';
 import { agency, type Leak, LEAKS } from './agency.js';
@@ -81,34 +80,6 @@ describe.each(PLATFORMS)('isolationProof on %s', (platform) => {
       expect.stringMatching(/^one database: {3}200 content-type: application\/json; charset=utf-8 \[\{"id":[78],/),
       expect.stringMatching(/^other database: 200 content-type: application\/json; charset=utf-8 \[\{"id":[12],/),
     ]);
-  });
-});
-
-describe.each(DATABASES.filter((name) => name !== 'sqlite'))('isolationProof on %s', (name) => {
-  const databases: TestDatabase[] = [];
-  afterEach(async () => {
-    for (const { drop } of databases.splice(0)) await drop();
-  });
-  const onServer = async () => {
-    const database = await createDatabase(name);
-    databases.push(database);
-    return database.options;
-  };
-
-  it(`finds nothing in the application by ${REQUESTS} requests`, async () => {
-    const { operations } = await isolationProof(agency('express', undefined, onServer), {
-      as: [ANN],
-      vary,
-      requests: REQUESTS,
-      seed: SEED,
-    });
-    const succeeded = Object.values(operations).filter((statuses) => 200 in statuses || 201 in statuses);
-    expect(succeeded.length).toBeGreaterThan(Object.keys(operations).length / 2);
-  });
-
-  it.each<Leak>(FULL === undefined ? [] : ['scope', 'include'])('finds the leak by %s', async (leak) => {
-    const { request } = await findingOf(agency('fastify', leak, onServer));
-    expect(`${request.method} ${request.path}`).toMatch(REQUEST[leak]);
   });
 });
 
