@@ -7,7 +7,7 @@ import ts from 'typescript';
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
-/** The plugins of accounts, and what reads the core and no request passes: these folders may grow. */
+/** The plugins of accounts, features that an option adds, and what reads the core: these folders may grow. */
 const PLUGINS = ['logins', 'auth/jwks', 'auth/sessions', 'auth/links', 'auth/administration'];
 const OUTSIDE_OF_CORE = [
   'cli',

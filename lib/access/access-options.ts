@@ -1,6 +1,6 @@
 /** The options of access rules, which AuthModule and AccessModule share. */
 import { isOneOf, optional, row, flag, isObject, type Accepts, type OptionsOf } from '../options/option-table.js';
-import { areNames } from '../options/invalid-option.js';
+import { areNames, isProduction } from '../options/invalid-option.js';
 import { ACCESS_BY_NAME, type DefaultAccess } from './access.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 
@@ -35,8 +35,7 @@ const NAMES = Object.keys(ACCESS_BY_NAME);
 const HIERARCHY = 'an object of roles with arrays of the roles that they include';
 const EXPLAIN_ADVICE = 'remove it: it discloses the access rules';
 
-const isFalseInProduction: Accepts = (value) =>
-  value === false || (value === true && process.env['NODE_ENV'] !== 'production');
+const isFalseInProduction: Accepts = (value) => value === false || (value === true && !isProduction());
 const isHierarchy: Accepts = (value) =>
   isObject(value) && Object.entries(value).every(([role, below]) => areNames([role]) && areNames(below));
 

@@ -1,7 +1,7 @@
 /** Finds drivers that wait for ever: with them, a locked row or a network that drops packets stops all requests. */
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { InvalidOptionError } from '../options/invalid-option.js';
+import { InvalidOptionError, isProduction } from '../options/invalid-option.js';
 
 /** The variables of the session. A server has only those that it knows. */
 const OF_POSTGRES = `SELECT name AS "Variable_name", setting AS "Value" FROM pg_settings WHERE name LIKE '%_timeout'`;
@@ -43,7 +43,7 @@ export async function checkLimits(dataSource: DataSource, isStrict: boolean): Pr
   if (missing.length === 0) return;
   const got = `no ${missing.join(', ')}`;
   const advice = `One locked row can stop all requests. Add to the options of TypeORM: ${lines}`;
-  if (isStrict && process.env['NODE_ENV'] === 'production')
+  if (isStrict && isProduction())
     throw new InvalidOptionError('The data source', 'limited with `strict` in production', got, advice);
   new Logger('declarest').warn(`The data source waits without a limit, because it has ${got}. ${advice}`);
 }

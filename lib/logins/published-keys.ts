@@ -2,21 +2,21 @@
 import type { JWTVerifyGetKey } from 'jose';
 import { OutageLog } from '../database/outage-log.js';
 import { ServiceUnavailable } from '../http/failure.js';
-import { describe } from '../options/invalid-option.js';
+import { describe, isProduction } from '../options/invalid-option.js';
+import { isLoopback, readBody } from './remote-servers.js';
 
 type Jose = typeof import('jose');
 
 const TIMEOUT_MS = 2_000;
 const MOST_BYTES = 262_144;
 const RETRY_S = 5;
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Keys that are read without encryption can be replaced by others. */
 export function isTrustedUrl(text: unknown): text is string {
   if (typeof text !== 'string' || !URL.canParse(text)) return false;
-  const { protocol, hostname, hash } = new URL(text);
-  const isOpen = LOOPBACK.includes(hostname) || process.env['NODE_ENV'] !== 'production';
-  return hash === '' && (protocol === 'https:' || (protocol === 'http:' && isOpen));
+  const url = new URL(text);
+  const isOpen = isLoopback(url) || !isProduction();
+  return url.hash === '' && (url.protocol === 'https:' || (url.protocol === 'http:' && isOpen));
 }
 
 /** @returns a function that finds the key of a token. It throws ServiceUnavailable while the keys cannot be read */
@@ -78,12 +78,6 @@ async function fetchLimited(url: string, init: RequestInit): Promise<Response> {
     await response.body?.cancel();
     throw new Error(`${url} has answered with the status ${response.status}.`);
   }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error(`${url} has answered with more than ${MOST_BYTES} bytes.`);
-    chunks.push(chunk);
-  }
-  return new Response(Buffer.concat(chunks));
+  const tooLarge = `${url} has answered with more than ${MOST_BYTES} bytes.`;
+  return new Response(await readBody(response, MOST_BYTES, tooLarge));
 }

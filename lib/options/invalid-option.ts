@@ -39,5 +39,6 @@ export function isClass(value: unknown): value is abstract new (...args: never[]
   return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
 }
 
+export const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
 export const areNames = (names: unknown): boolean =>
   Array.isArray(names) && names.every((name) => typeof name === 'string' && name.trim() !== '');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
 import { ACCESS_SETTINGS } from '../../access/access-options.js';
 import { isEntity } from '../../entities/declared-entities.js';
-import { areNames, expectKnownNames, isClass } from '../../options/invalid-option.js';
+import { areNames, expectKnownNames, isClass, isProduction } from '../../options/invalid-option.js';
 import { flag, integer, isFunction, isObject, isOneOf, optional, plainPath } from '../../options/option-table.js';
 import { positive, readNestedOptions, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
 import type { Accepts, OptionsOf } from '../../options/option-table.js';
@@ -35,7 +35,6 @@ const PROVIDER_KINDS = ['useClass', 'useExisting', 'useValue', 'useFactory'];
 const HASHER_METHODS = ['hash', 'verify', 'needsRehash'];
 const HASHER_ADVICE = 'give the three functions, or remove it: bcrypt is the default';
 
-const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
 const isText: Accepts = (value) => typeof value === 'string' && value.trim() !== '';
 const isHasher: Accepts = (value) => HASHER_METHODS.every((name) => isFunction((value as never)?.[name]));
 const isProvider: Accepts = (value) => PROVIDER_KINDS.some((kind) => kind in ((value ?? {}) as object));
@@ -130,6 +129,8 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);
   const { jwtSecret, passwordPolicy } = settings;
+  const { tokenKeys, randomSecret } = statics;
+  const jwtSecrets = jwtSecret === undefined && tokenKeys.length > 0 ? [] : resolveSecrets(jwtSecret, randomSecret);
   for (const { name, option = name, accessTokens } of statics.plugins)
     if (settings.jwtExpirationHours !== undefined && accessTokens)
       logger.warn(`jwtExpirationHours has no effect with \`${option}\`: set \`${accessTokens.option}\` instead.`);
@@ -142,8 +143,9 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
     accountLinks: new URL(read.accountLinks).href.replace(/\/+$/, ''),
     loginField: (loginMethod === 'EMAIL' ? 'email' : 'username') as LoginField,
     /** The first one signs, unless there are keys. */
-    jwtSecrets:
-      jwtSecret === undefined && statics.tokenKeys.length > 0 ? [] : resolveSecrets(jwtSecret, statics.randomSecret),
+    jwtSecrets,
+    /** What only the server knows, the current one first: keys for other purposes are derived from each. */
+    serverSecrets: [...tokenKeys.map(({ secret }) => secret), ...jwtSecrets],
     parseId: idParser(statics.userClass),
   });
 }

@@ -35,9 +35,8 @@ export class RefreshTokens {
   /** The first one makes tokens; the others belong to earlier secrets. */
   private readonly keys: readonly Keys[];
 
-  constructor(@Inject(AUTH_OPTIONS) { tokenKeys, jwtSecrets }: ResolvedAuthOptions) {
-    const secrets = [...tokenKeys.map((key) => key.secret), ...jwtSecrets];
-    this.keys = secrets.map((secret) => ({
+  constructor(@Inject(AUTH_OPTIONS) { serverSecrets }: ResolvedAuthOptions) {
+    this.keys = serverSecrets.map((secret) => ({
       tag: derive(secret, 'declarest refresh token: tag'),
       successor: derive(secret, 'declarest refresh token: successor'),
     }));

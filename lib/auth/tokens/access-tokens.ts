@@ -54,10 +54,8 @@ export class AccessTokens {
     this.claims = claims;
     const expiresIn = accessTokenSeconds ?? Math.max(1, Math.round(jwtExpirationHours * 3600));
     const terms = { expiresIn, ...(issuer !== undefined && { issuer }), ...(audience !== undefined && { audience }) };
-    this.signers = [
-      ...tokenKeys.map((key) => key.signerOf(terms)),
-      ...jwtSecrets.map((secret) => signerBy(secret, terms)),
-    ];
+    const bySecret = jwtSecrets.map((secret) => signerBy(secret, terms));
+    this.signers = [...tokenKeys.map((key) => key.signerOf(terms)), ...bySecret];
   }
 
   get hasOwnClaims(): boolean {

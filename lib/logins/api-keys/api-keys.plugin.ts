@@ -14,12 +14,12 @@ import {
   type NamedSchema,
 } from '../../documents/operation-document.js';
 import { orNull } from '../../entities/json-schema.js';
+import { MOMENT } from '../moments.js';
 import { ApiKey } from './api-key.js';
 import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
 import { ApiKeys, toKeyView } from './api-keys.js';
 import { KEY_PREFIX } from './key-form.js';
 
-const TIME = { type: 'string', format: 'date-time' };
 const NAME = { ...USER_SCHEMAS['username'], examples: ['backup'] };
 const ROLES = { type: 'array', items: TEXT };
 const VIEW = {
@@ -27,9 +27,9 @@ const VIEW = {
   name: NAME,
   prefix: { ...TEXT, description: 'The first characters of the key.' },
   roles: ROLES,
-  createdAt: TIME,
-  lastUsedAt: { ...orNull(TIME), description: 'To the minute.' },
-  expiresAt: orNull(TIME),
+  createdAt: MOMENT,
+  lastUsedAt: { ...orNull(MOMENT), description: 'To the minute.' },
+  expiresAt: orNull(MOMENT),
 };
 const KEY_SCHEMA: NamedSchema = { name: 'AuthKey', schema: openObject(VIEW) };
 
@@ -52,7 +52,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'createKey',
     route: 'POST keys',
     status: 201,
-    takesObject: () => closedObject({ name: NAME, roles: orNull(ROLES), expiresAt: orNull(TIME) }, ['name']),
+    takesObject: () => closedObject({ name: NAME, roles: orNull(ROLES), expiresAt: orNull(MOMENT) }, ['name']),
     sendsTokens: true,
     summary: 'Create an API key',
     description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used.`,

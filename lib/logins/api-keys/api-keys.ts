@@ -16,6 +16,7 @@ import { BASE_ROLE, CREDENTIAL_ROLES } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { describe } from '../../options/invalid-option.js';
 import { refuseAuthOption } from '../../options/option-table.js';
+import { momentOf, momentOrNull } from '../moments.js';
 import type { ApiKey } from './api-key.js';
 import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
 import { isKey, newKey } from './key-form.js';
@@ -119,16 +120,13 @@ const readExpiry: Check = (value) => {
     : { expected: 'a date-time in the future with its zone, such as "2030-01-31T09:30:00Z"' };
 };
 
-const timeOf = (milliseconds: number | null): string | null =>
-  milliseconds === null ? null : new Date(milliseconds).toISOString();
-
 /** A key as its user sees it later. */
 export const toKeyView = ({ id, name, prefix, roles, createdAt, lastUsedAt, expiresAt }: ApiKey) => ({
   id,
   name,
   prefix,
   roles,
-  createdAt: timeOf(createdAt),
-  lastUsedAt: timeOf(lastUsedAt),
-  expiresAt: timeOf(expiresAt),
+  createdAt: momentOf(createdAt),
+  lastUsedAt: momentOrNull(lastUsedAt),
+  expiresAt: momentOrNull(expiresAt),
 });

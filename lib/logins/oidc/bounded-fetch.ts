@@ -1,6 +1,7 @@
 /** Requests to providers. An answer that is too large, too late, or none at all means that the provider is away. */
 import type { CustomFetch } from 'openid-client';
 import { ServiceUnavailable } from '../../http/failure.js';
+import { readBody } from '../remote-servers.js';
 
 const MAX_BYTES = 1_048_576;
 const RETRY_SECONDS = 10;
@@ -21,21 +22,10 @@ export const boundedFetch: CustomFetch = async (url, options) => {
     const response = await fetch(url, options as RequestInit);
     const { status, headers } = response;
     if (status >= 500 || status === 429) throw new Error(`it answered ${status}`);
-    const body = await readBody(response);
+    const body = await readBody(response, MAX_BYTES, `its answer is larger than ${MAX_BYTES} bytes`);
     return new Response(body.length > 0 ? body : null, { status, headers });
   } catch (error) {
     // `fetch` wraps what the connection says.
     throw unavailable(error instanceof TypeError ? (error.cause ?? error) : error);
   }
 };
-
-async function readBody({ body }: Response): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += (chunk as Uint8Array).length;
-    if (size > MAX_BYTES) throw new Error(`its answer is larger than ${MAX_BYTES} bytes`);
-    chunks.push(chunk as Uint8Array);
-  }
-  return Buffer.concat(chunks);
-}

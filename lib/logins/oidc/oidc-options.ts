@@ -2,6 +2,7 @@
 import { describe } from '../../options/invalid-option.js';
 import { isFunction, isObject, isOneOf, optional, readNestedOptions } from '../../options/option-table.js';
 import { refuseAuthOption, row, type Accepts } from '../../options/option-table.js';
+import { isLoopback } from '../remote-servers.js';
 
 declare module '../../auth/users/auth-events.js' {
   interface AuthEventMap {
@@ -83,7 +84,6 @@ function isAddress(value: unknown, allows: (url: URL) => boolean): boolean {
   return url.username === '' && url.password === '' && [url.href, url.origin].includes(String(value)) && allows(url);
 }
 
-const isLoopback = ({ hostname }: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 const isSecure = (url: URL): boolean => url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 const isIssuer: Accepts = (value) => isAddress(value, isSecure);
 const isRedirectUri: Accepts = (value) =>

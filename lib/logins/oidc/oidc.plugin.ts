@@ -8,6 +8,7 @@ import { InvalidUserError } from '../../auth/users/user-checks.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
+import { MOMENT, momentOf } from '../moments.js';
 import { ExternalIdentities } from './external-identities.js';
 import { ExternalLogins } from './external-logins.js';
 import { LoginFlows, OPENID_CLIENT } from './login-flows.js';
@@ -21,7 +22,7 @@ const IDENTITY_SCHEMA: NamedSchema = {
     id: TEXT,
     provider: TEXT,
     email: TEXT_OR_NULL,
-    linkedAt: { type: 'string', format: 'date-time' },
+    linkedAt: MOMENT,
   }),
 };
 const IDENTITY = refTo(IDENTITY_SCHEMA.name);
@@ -42,7 +43,7 @@ const toView = ({ id, provider, email, linkedAt }: ExternalIdentity) => ({
   id,
   provider,
   email,
-  linkedAt: new Date(linkedAt).toISOString(),
+  linkedAt: momentOf(linkedAt),
 });
 
 const ENDPOINTS: readonly Endpoint[] = [

@@ -4,8 +4,8 @@ import { USER_SCHEMAS } from '../../auth/users/user-checks.js';
 import { TRUE } from '../../documents/failures.js';
 import { closedObject, jsonResponse, openObject, type NamedSchema } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
+import { MOMENT } from '../moments.js';
 
-const TIME = { type: 'string', format: 'date-time' };
 const BASE64URL = { type: 'string', pattern: '^[\\w-]+$', maxLength: 16_384 };
 
 const credential = (response: Readonly<Record<string, JsonSchema>>, optional: typeof response): JsonSchema => ({
@@ -40,8 +40,8 @@ export const PASSKEY: NamedSchema = {
     id: { type: 'string' },
     name: NAME,
     backedUp: { ...BOOLEAN, description: 'Whether it is synchronized between devices.' },
-    createdAt: TIME,
-    lastUsedAt: orNull(TIME),
+    createdAt: MOMENT,
+    lastUsedAt: orNull(MOMENT),
   }),
 };
 

@@ -12,6 +12,7 @@ import { DuplicateUserError } from '../../auth/users/user.repository.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo } from '../../documents/operation-document.js';
 import type { JsonObject } from '../../http/json-body.js';
+import { momentOf, momentOrNull } from '../moments.js';
 import {
   ADDITION,
   CONFIRMATION,
@@ -37,14 +38,12 @@ const WRONG_CONFIRMATION = {
   ...LIMITED,
 };
 
-const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
-
 const toView = ({ id, name, backedUp, createdAt, lastUsedAt }: Passkey) => ({
   id,
   name,
   backedUp,
-  createdAt: timeOf(createdAt),
-  lastUsedAt: lastUsedAt === null ? null : timeOf(lastUsedAt),
+  createdAt: momentOf(createdAt),
+  lastUsedAt: momentOrNull(lastUsedAt),
 });
 
 const ownerOf = ({ user, request }: EndpointCall): ChallengeOwner => ({

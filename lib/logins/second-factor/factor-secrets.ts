@@ -23,9 +23,8 @@ export class FactorSecrets {
   /** One for each key and secret: the first one encrypts, each decrypts. */
   private readonly keys: readonly Buffer[];
 
-  constructor(@Inject(AUTH_OPTIONS) { tokenKeys, jwtSecrets }: ResolvedAuthOptions) {
-    const secrets = [...tokenKeys.map((key) => key.secret), ...jwtSecrets];
-    this.keys = secrets.map((secret) =>
+  constructor(@Inject(AUTH_OPTIONS) { serverSecrets }: ResolvedAuthOptions) {
+    this.keys = serverSecrets.map((secret) =>
       Buffer.from(hkdfSync('sha256', secret, '', 'declarest second factor', KEY_BYTES)),
     );
   }
