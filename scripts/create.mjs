@@ -1,5 +1,5 @@
 // Creates applications with the packed create-declarest, in an empty folder, as a new user does: it installs, starts,
-// tests and checks each of them, on both platforms, and on SQLite and PostgreSQL.
+// tests and checks each of them, on both platforms, and on SQLite and PostgreSQL. Those on Fastify have every login.
 //
 //     TEST_POSTGRES_URL=postgres://postgres@127.0.0.1:5432/test TEST_CHROMIUM=/usr/bin/chromium npm run test:create
 //
@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import Provider from 'oidc-provider';
 import { Client } from 'pg';
 import { chromium } from 'playwright-core';
 
@@ -25,6 +26,15 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile, CREATE_ONLY: only } = process.env;
 const USER = { email: 'ann@example.com', password: 'correct horse battery' };
 const ADMIN = { email: 'boss@example.com', password: 'staple of the stable' };
+const FRONT_END = 'https://app.example.com';
+const LOGINS = ['password', 'passkey', 'second-factor', 'google', 'github', 'entra', 'keycloak'];
+/** What production must set for them. Keycloak is a server on loopback. */
+const CLIENTS = Object.fromEntries(
+  ['GOOGLE', 'GITHUB', 'ENTRA', 'KEYCLOAK'].flatMap((name) => [
+    [`${name}_CLIENT_ID`, 'my-client'],
+    [`${name}_CLIENT_SECRET`, 'a secret of the client'],
+  ]),
+);
 const VARIANTS = ['express', 'fastify']
   .flatMap((platform) => ['sqlite', ...(postgres ? ['postgres'] : [])].map((database) => ({ platform, database })))
   .filter(({ platform, database }) => !only || only.split(',').includes(`${platform}-${database}`));
@@ -56,10 +66,18 @@ async function tryVariant({ platform, database }, packages, initializer) {
   const name = `my-${platform}-${database}`;
   const folder = join(scratch, name);
   const databases = database === 'postgres' ? [`create_${process.pid}`, `create_${process.pid}_test`] : [];
+  const logins = platform === 'fastify' ? LOGINS : [];
+  const keycloak = logins.length > 0 ? await startKeycloak() : undefined;
   const urls = databases.map((each) => Object.assign(new URL(postgres), { pathname: `/${each}` }).href);
   const env = {
     ...process.env,
     ...(urls.length > 0 && { DATABASE_URL: urls[0], TEST_DATABASE_URL: urls[1] }),
+    ...(keycloak && {
+      ...CLIENTS,
+      ENTRA_TENANT: 'my-tenant',
+      KEYCLOAK_ISSUER: keycloak.issuer,
+      FRONT_END_ORIGIN: FRONT_END,
+    }),
     // npm passes its own settings on to programs that it starts.
     npm_config_loglevel: 'error',
     npm_config_audit: 'false',
@@ -77,7 +95,13 @@ async function tryVariant({ platform, database }, packages, initializer) {
   await step(`${name}: starts in production and answers a request with a token`, async () => {
     for (const each of databases) await onPostgres(`CREATE DATABASE ${each}`);
     const start = performance.now();
-    const options = ['--platform', platform, '--database', database];
+    const options = [
+      '--platform',
+      platform,
+      '--database',
+      database,
+      ...(keycloak ? ['--login', LOGINS.join(',')] : []),
+    ];
     const said = run(
       'npm',
       ['exec', '--yes', '--package', initializer, '--', 'create-declarest', name, ...options],
@@ -92,6 +116,7 @@ async function tryVariant({ platform, database }, packages, initializer) {
     run('npm', ['install']);
     run('npm', ['run', 'build']);
     await withService(folder, env, useEndpoints);
+    if (keycloak) await withService(folder, env, (send) => useLogins(send, keycloak.issuer));
     console.log(`     ${Math.round((performance.now() - start) / 1000)} s from the first command to that answer`);
   });
   await step(`${name}: serves the interface of an administrator at /admin`, async () => {
@@ -120,6 +145,7 @@ async function tryVariant({ platform, database }, packages, initializer) {
       /No changes/,
     );
   });
+  await keycloak?.close();
   for (const each of databases) await onPostgres(`DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
 }
 
@@ -168,6 +194,34 @@ async function useEndpoints(send) {
     assert.equal((await send('GET', path)).status, 401);
     assert.equal((await send('GET', path, undefined, data.token)).status, 403);
   }
+}
+
+async function useLogins(send, issuer) {
+  const begin = async (path, json, token) => (await (await send('POST', `/api/auth/${path}`, json, token)).json()).data;
+  const options = await begin('passkeys/register/options', { email: 'ben@example.com' });
+  assert.equal(options.rp.id, new URL(FRONT_END).hostname);
+  assert.match((await begin('mfa/enrol', {}, await tokenOf(send, USER))).uri, /^otpauth:/);
+  assert.match((await begin('oidc/github', {})).url, /^https:\/\/github\.com\/login\/oauth\/authorize\?/);
+  const { url } = await begin('oidc/keycloak', {});
+  assert.equal(new URL(url).searchParams.get('redirect_uri'), `${FRONT_END}/login/keycloak`);
+  // The provider knows the client and its redirect URI, and asks the user to log in.
+  const shown = await fetch(url, { redirect: 'manual' });
+  assert.match(shown.headers.get('location'), /^\/interaction\//);
+  assert(url.startsWith(issuer));
+}
+
+/** An OpenID Connect server that knows the client of the service. */
+async function startKeycloak() {
+  const port = await freePort();
+  const issuer = `http://127.0.0.1:${port}`;
+  const client = {
+    client_id: CLIENTS.KEYCLOAK_CLIENT_ID,
+    client_secret: CLIENTS.KEYCLOAK_CLIENT_SECRET,
+    redirect_uris: [`${FRONT_END}/login/keycloak`],
+  };
+  const server = new Provider(issuer, { clients: [client], cookies: { keys: ['of this test'] } }).listen(port);
+  await once(server, 'listening');
+  return { issuer, close: () => new Promise((resolve) => server.close(resolve)) };
 }
 
 async function tokenOf(send, user) {

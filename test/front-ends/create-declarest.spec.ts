@@ -116,7 +116,11 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   let compiled: Compiled;
   let files: ReadonlyMap<string, string>;
   beforeAll(async () => {
-    files = applicationFiles({ name: 'shop', platform, database: 'sqlite' } as never, 24, '1.0.0');
+    files = applicationFiles(
+      { name: 'shop', platform, database: 'sqlite', logins: ['password'] } as never,
+      24,
+      '1.0.0',
+    );
     const sources = [...files].filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path));
     compiled = await compile([], {
       ...Object.fromEntries(sources),

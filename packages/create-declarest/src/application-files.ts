@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Choices } from './arguments.js';
+import { chooseLogins } from './login-texts.js';
 import { packageJson } from './package-json.js';
 import { DATABASES, PLATFORMS } from './variants.js';
 
@@ -18,6 +19,7 @@ type Texts = Readonly<Record<string, string>>;
 
 export function applicationFiles(choices: Choices, nodeMajor: number, version: string): Files {
   const { name, platform, database } = choices;
+  const logins = chooseLogins(choices.logins);
   const compiles = database === 'sqlite' && nodeMajor < 22;
   const texts: Texts = {
     NAME: name,
@@ -27,14 +29,15 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
     BUILD_IMAGE: compiles ? `node:${nodeMajor}` : `node:${nodeMajor}-slim`,
     INSTALL_OPTIONS: compiles ? '' : ' --ignore-scripts',
     ...PLATFORMS[platform].texts(),
-    ...DATABASES[database].texts(name),
+    ...DATABASES[database].texts(name, logins.tables),
+    ...logins.texts,
   };
   const files = new Map([
-    ['package.json', packageJson(choices, nodeMajor, version)],
-    ['access.json', readFileSync(join(ACCESS, `${platform}.json`), 'utf8')],
+    ['package.json', packageJson(choices, logins, nodeMajor, version)],
+    ['access.json', withRoutes(readFileSync(join(ACCESS, `${platform}.json`), 'utf8'), logins.routes)],
   ]);
   for (const entry of readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
+    if (!entry.isFile() || (entry.name === 'logins.ts' && logins.routes.length === 0)) continue;
     const path = join(entry.parentPath, entry.name);
     const target = path
       .slice(TEMPLATE.length + 1)
@@ -43,6 +46,20 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
     files.set(target.replace(/^_/, '.'), fill(readFileSync(path, 'utf8'), texts));
   }
   return files;
+}
+
+/** Adds routes below `/api/auth` behind the others there. @param routes as in `ChosenLogins` */
+function withRoutes(access: string, routes: readonly string[]): string {
+  const table = JSON.parse(access) as { routes: { readonly path: string }[] };
+  const added = routes.map((route) => {
+    const [method, name, marker] = route.split(' ');
+    const path = `/api/auth/${name}`;
+    const rules = ['Security.requireAuth("/api/**")', `declarest("${path}")`];
+    return { method, path, template: path, access: marker ?? 'any token', requirements: [], rules };
+  });
+  const end = table.routes.findLastIndex(({ path }) => path.startsWith('/api/auth/')) + 1;
+  table.routes.splice(end, 0, ...added);
+  return `${JSON.stringify(table, undefined, 2)}\n`;
 }
 
 /**

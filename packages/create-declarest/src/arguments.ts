@@ -1,6 +1,7 @@
 // Reads the command line.
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type LoginName, LOGINS } from './logins.js';
 import { UsageError } from './usage-error.js';
 import { type Database, DATABASES, type Platform, PLATFORMS } from './variants.js';
 
@@ -11,14 +12,17 @@ export interface Choices {
   readonly name: string;
   readonly platform: Platform;
   readonly database: Database;
+  /** Each once, in the order of `LOGINS`. */
+  readonly logins: readonly LoginName[];
 }
 
-export const USAGE = `Usage: npm create declarest <folder> [-- --platform express|fastify] [--database sqlite|postgres]
+export const USAGE = `Usage: npm create declarest <folder> [-- --platform express|fastify] [--database sqlite|postgres] [--login password,passkey,google]
 
 Writes a NestJS service with declarest into a new or empty folder, and installs nothing.
 
   --platform <name>   ${Object.keys(PLATFORMS).join(' or ')}; default express
   --database <name>   ${Object.keys(DATABASES).join(' or ')}; default sqlite
+  --login <names>     a list of ${Object.keys(LOGINS).join(', ')}; default password
   --yes, -y           accepted for scripts; the command never asks
   --help, -h          prints this text
   --version           prints the version
@@ -27,6 +31,7 @@ Writes a NestJS service with declarest into a new or empty folder, and installs 
 const OPTIONS = {
   platform: { type: 'string', default: 'express' },
   database: { type: 'string', default: 'sqlite' },
+  login: { type: 'string', default: 'password' },
   yes: { type: 'boolean', short: 'y' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
@@ -54,6 +59,7 @@ export function readArguments(args: readonly string[], workingFolder: string): C
     name,
     platform: oneOf('--platform', values.platform, PLATFORMS),
     database: oneOf('--database', values.database, DATABASES),
+    logins: readLogins(values.login),
   };
 }
 
@@ -70,6 +76,16 @@ function parse(args: readonly string[]) {
 function oneOf<T extends string>(option: string, value: string, table: Readonly<Record<T, unknown>>): T {
   if (Object.hasOwn(table, value)) return value as T;
   throw new UsageError(`${option} must be ${Object.keys(table).join(' or ')}, got ${JSON.stringify(value)}.`);
+}
+
+function readLogins(value: string): LoginName[] {
+  const known = Object.keys(LOGINS) as LoginName[];
+  const names: readonly string[] = value.split(',');
+  const isValid = names.includes('password') && names.every((name) => Object.hasOwn(LOGINS, name));
+  if (isValid) return known.filter((name) => names.includes(name));
+  throw new UsageError(
+    `--login must be a list of ${known.join(', ')}, and password must be in it, got ${JSON.stringify(value)}.`,
+  );
 }
 
 /** The rules of npm for new packages. */

@@ -1,5 +1,6 @@
 // Writes the package.json of the new application.
 import type { Choices } from './arguments.js';
+import type { ChosenLogins } from './login-texts.js';
 import { DATABASES, PLATFORMS } from './variants.js';
 
 type Versions = Readonly<Record<string, string>>;
@@ -40,7 +41,12 @@ const versionsFor = (nodeMajor: number) =>
     : { engines: '>=22.12', types: '^22.20.5', sqlite: '^13.2.0' };
 
 /** @param version of declarest and ra-data-declarest, which have the same number as this package */
-export function packageJson({ name, platform, database }: Choices, nodeMajor: number, version: string): string {
+export function packageJson(
+  { name, platform, database }: Choices,
+  logins: ChosenLogins,
+  nodeMajor: number,
+  version: string,
+): string {
   const { engines, types, sqlite } = versionsFor(nodeMajor);
   const onSqlite = database === 'sqlite';
   const content = {
@@ -54,6 +60,7 @@ export function packageJson({ name, platform, database }: Choices, nodeMajor: nu
       ...DEPENDENCIES,
       ...PLATFORMS[platform].dependencies,
       ...DATABASES[database].dependencies,
+      ...logins.dependencies,
       ...(onSqlite && { 'better-sqlite3': sqlite }),
       declarest: `^${version}`,
       'ra-data-declarest': `^${version}`,

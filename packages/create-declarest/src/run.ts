@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { applicationFiles } from './application-files.js';
 import { type Choices, readArguments, USAGE } from './arguments.js';
+import { chooseLogins } from './login-texts.js';
 import { UsageError } from './usage-error.js';
 import { databaseName, DATABASES, PLATFORMS } from './variants.js';
 import { writeApplication } from './write-application.js';
@@ -30,7 +31,7 @@ function create(args: readonly string[], workingFolder: string, node: string): s
   return nextSteps(choices, workingFolder);
 }
 
-function nextSteps({ folder, name, platform, database }: Choices, workingFolder: string): string {
+function nextSteps({ folder, name, platform, database, logins }: Choices, workingFolder: string): string {
   const nearby = relative(workingFolder, folder);
   const path = nearby.startsWith('..') ? folder : nearby;
   const databases = `createdb ${databaseName(name)} && createdb ${databaseName(name)}_test`;
@@ -41,5 +42,7 @@ function nextSteps({ folder, name, platform, database }: Choices, workingFolder:
     'npm run start:dev',
   ];
   const next = commands.map((command) => `  ${command}`).join('\n');
-  return `Created ${name} with ${PLATFORMS[platform].label} and ${DATABASES[database].label}. Next:\n\n${next}\n`;
+  const { variables } = chooseLogins(logins);
+  const settings = variables.length > 0 ? `\nSet ${variables.join(', ')} in .env, as README.md says.\n` : '';
+  return `Created ${name} with ${PLATFORMS[platform].label} and ${DATABASES[database].label}. Next:\n\n${next}\n${settings}`;
 }

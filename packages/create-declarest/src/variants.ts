@@ -1,5 +1,6 @@
 // How applications differ by platform and database. Everything else is the same template.
-import { POSTGRES, SQLITE } from './initial-migrations.js';
+import { onPostgres, onSqlite } from './initial-migrations.js';
+import type { Table } from './tables.js';
 
 export interface Variant {
   /** The name in messages. */
@@ -7,7 +8,7 @@ export interface Variant {
   /** What `package.json` lists besides the common packages. The driver of SQLite depends on Node. */
   readonly dependencies: Readonly<Record<string, string>>;
   /** Texts for the placeholders of the template, by name. Lines of the template hold Express and SQLite. */
-  readonly texts: (name: string) => Readonly<Record<string, string>>;
+  readonly texts: (name: string, tables: readonly Table[]) => Readonly<Record<string, string>>;
 }
 
 export const PLATFORMS = {
@@ -33,8 +34,8 @@ export const DATABASES = {
   sqlite: {
     label: 'SQLite',
     dependencies: {},
-    texts: (name) => ({
-      ...SQLITE,
+    texts: (name, tables) => ({
+      ...onSqlite(tables),
       ENVIRONMENT: `DATABASE_FILE=data/${name}.db`,
       DATABASE_VARIABLE: 'DATABASE_FILE',
       DATABASE_NOTE: 'The first start creates the database file.',
@@ -45,13 +46,13 @@ export const DATABASES = {
   postgres: {
     label: 'PostgreSQL',
     dependencies: { pg: '^8.23.1' },
-    texts: (name) => {
+    texts: (name, tables) => {
       const database = databaseName(name);
       const server = 'postgres://postgres@127.0.0.1:5432';
       return {
-        ...POSTGRES,
+        ...onPostgres(tables),
         DATABASE: `export const database = env[isTest ? 'TEST_DATABASE_URL' : 'DATABASE_URL'] || 'postgres://127.0.0.1/${database}';`,
-        DATABASE_IMPORTS: "import { Socket } from 'node:net';\nimport { AuthSession } from 'declarest';",
+        DATABASE_IMPORTS: "import { Socket } from 'node:net';",
         DATABASE_TYPE: "type: 'postgres',",
         DATABASE_OPTIONS: `url: database,
 // Without these limits, one row that is locked, or a network that drops packets, could stop all requests.

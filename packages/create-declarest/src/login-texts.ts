@@ -1,0 +1,72 @@
+// What the chosen ways to log in add to the files of the application.
+import { indent, LOGINS, type Login, type LoginName } from './logins.js';
+import { SESSIONS, type Table } from './tables.js';
+
+export interface ChosenLogins {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly tables: readonly Table[];
+  /** Routes below `/api/auth`: method, path, and `public` for those without a token. */
+  readonly routes: readonly string[];
+  /** Variables that production must set. */
+  readonly variables: readonly string[];
+  /** For the placeholders of the template. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** What `src/logins.ts` reads. */
+const SETTINGS = `import { frontEndOrigin, isProduction } from './environment.js';
+
+/** Production must set the variable. Elsewhere a value that no provider knows lets the service start. */
+function setting(name: string, otherwise = name): string {
+  if (isProduction && !process.env[name]) throw new Error(\`\${name} must be set in production. README.md describes it.\`);
+  return process.env[name] || otherwise;
+}
+
+const origin = frontEndOrigin ?? setting('FRONT_END_ORIGIN');`;
+
+const AUTH = `const auth = AuthModule.forRoot({
+  userClass: User,
+  jwtSecret,
+  passwordPolicy,
+  sessions: true,
+  administration: true,
+  plugins: logins,
+});`;
+
+export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
+  const logins: readonly Login[] = names.map((name) => LOGINS[name]);
+  const plugins = [...new Set(logins.flatMap(({ plugin }) => plugin ?? []))];
+  const tables = Object.assign({}, SESSIONS, ...plugins.map((each) => each.tables)) as Readonly<Record<string, Table>>;
+  const entities = Object.keys(tables).toSorted();
+  const calls = plugins.map(({ call }) => call(logins.flatMap(({ provider }) => provider ?? [])));
+  const variables = logins.flatMap((login) => login.variables ?? []);
+  const environment = logins.flatMap((login) => login.environment ?? []);
+  const notes = [...plugins, ...logins].flatMap(({ note }) => note ?? []);
+  return {
+    dependencies: Object.assign({}, ...plugins.map((each) => each.dependencies)) as Readonly<Record<string, string>>,
+    tables: Object.values(tables),
+    routes: plugins.flatMap(({ routes }) => routes),
+    variables,
+    texts: {
+      LOGIN_ENVIRONMENT: environment.join('\n'),
+      LOGIN_NOTES: notes.join('\n'),
+      LOGIN_VARIABLES: variables.map((name) => `\`${name}\`, `).join(''),
+      ...(plugins.length > 0 && {
+        ENTITY_IMPORTS: list('import { ', entities, " } from 'declarest';"),
+        ENTITIES: list('entities: [', [...entities, '`${import.meta.dirname}/**/*.entity.js`'], '],', 2),
+        LOGINS_IMPORT: "import { logins } from './logins.js';",
+        AUTH,
+        PLUGIN_IMPORTS: list('import { ', plugins.map(({ name }) => name).toSorted(), " } from 'declarest';"),
+        SETTINGS: calls.some((code) => code.includes('origin')) ? SETTINGS : '',
+        LOGINS: list('export const logins = [', calls, '];'),
+      }),
+    },
+  };
+}
+
+/** On one line of at most 120 characters, or each name on a line of its own. @param column where it starts */
+function list(start: string, names: readonly string[], end: string, column = 0): string {
+  const line = `${start}${names.join(', ')}${end}`;
+  if (column + line.length <= 120) return line;
+  return `${start.trimEnd()}\n${indent(names.map((name) => `${name},`).join('\n'))}\n${end.trimStart()}`;
+}

@@ -1,0 +1,124 @@
+// The ways to log in, and what each adds to the application. The template has a login by password.
+import * as tables from './tables.js';
+
+export interface Plugin {
+  readonly name: string;
+  /** Its call in `src/logins.ts`. @param providers code of each provider */
+  readonly call: (providers: readonly string[]) => string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  /** By the names of their entities. */
+  readonly tables: Readonly<Record<string, tables.Table>>;
+  /** Method, path below `/api/auth`, and `public` for those without a token. */
+  readonly routes: readonly string[];
+  readonly note: string;
+}
+
+export interface Login {
+  readonly plugin?: Plugin;
+  /** The member of `providers` of `oidc`. */
+  readonly provider?: string;
+  /** Lines of `.env`. */
+  readonly environment?: string;
+  /** Variables that production must set. */
+  readonly variables?: readonly string[];
+  /** A line of the README. */
+  readonly note?: string;
+}
+
+export const indent = (text: string): string => text.replace(/^/gm, '  ');
+
+const PASSKEYS: Plugin = {
+  name: 'passkeys',
+  call: () => "passkeys({ rpId: process.env['PASSKEY_DOMAIN'] || new URL(origin).hostname, origins: [origin] })",
+  dependencies: { '@simplewebauthn/server': '^14.0.3' },
+  tables: tables.PASSKEYS,
+  routes: [
+    'POST passkeys/login/options public',
+    'POST passkeys/login public',
+    'POST passkeys/register/options public',
+    'POST passkeys/register public',
+    'POST passkeys/confirm/options',
+    'POST passkeys/options',
+    'POST passkeys',
+    'GET passkeys',
+    'PATCH passkeys/:id',
+    'DELETE passkeys/:id',
+  ],
+  note: "- Passkeys: the front end registers users and logs them in as declarest's `docs/passkeys.md` shows. They belong to the domain `PASSKEY_DOMAIN`, which cannot change later.",
+};
+
+const SECOND_FACTOR: Plugin = {
+  name: 'secondFactor',
+  call: () => "secondFactor({ issuer: '{{NAME}}' })",
+  dependencies: { otplib: '^13.5.0' },
+  tables: tables.SECOND_FACTOR,
+  routes: ['POST mfa/enrol', 'POST mfa/confirm', 'POST mfa/disable', 'POST mfa/codes', 'POST mfa/challenge public'],
+  note: "- Second factor: users set up an authenticator app at `POST /api/auth/mfa/enrol`, as declarest's `docs/second-factor.md` shows. Its secrets are encrypted by `JWT_SECRET`.",
+};
+
+const OIDC: Plugin = {
+  name: 'oidc',
+  call: (providers) => `oidc({\n  providers: {\n${indent(indent(providers.join('\n')))}\n  },\n})`,
+  dependencies: { 'openid-client': '^6.9.0' },
+  tables: tables.OIDC,
+  routes: [
+    'POST oidc/:id public',
+    'POST oidc public',
+    'GET identities',
+    'POST identities',
+    'POST identities/:id',
+    'DELETE identities/:id',
+  ],
+  note: "- Providers: the page `/login/<provider>` of the front end finishes the login, as declarest's `docs/external-logins.md` shows. Production has the redirect URI `<FRONT_END_ORIGIN>/login/<provider>`. Users who have an account link a provider at `POST /api/auth/identities/<provider>`.",
+};
+
+function provider(name: string, label: string, settings: readonly string[], setup: string, more: string[] = []): Login {
+  const prefix = name.toUpperCase();
+  const variables = [...more, 'CLIENT_ID', 'CLIENT_SECRET'].map((each) => `${prefix}_${each}`);
+  const members = [
+    ...settings,
+    `clientId: setting('${prefix}_CLIENT_ID')`,
+    `clientSecret: setting('${prefix}_CLIENT_SECRET')`,
+    `redirectUris: [\`\${origin}/login/${name}\`]`,
+  ];
+  return {
+    plugin: OIDC,
+    provider: `${name}: {\n${indent(members.map((each) => `${each},`).join('\n'))}\n},`,
+    environment: [`# ${label}: ${setup}.`, ...variables.map((each) => `${each}=`)].join('\n'),
+    variables,
+    note: `- ${label}: ${setup}. Its redirect URI is \`http://localhost:5173/login/${name}\`. Set \`${variables.join('`, `')}\` in \`.env\`.`,
+  };
+}
+
+export const LOGINS = {
+  password: {},
+  passkey: {
+    plugin: PASSKEYS,
+    environment:
+      '# The domain of passkeys, which cannot change later. Empty: the host of FRONT_END_ORIGIN.\nPASSKEY_DOMAIN=',
+  },
+  'second-factor': { plugin: SECOND_FACTOR },
+  google: provider(
+    'google',
+    'Google',
+    ["issuer: 'https://accounts.google.com'"],
+    'create an OAuth client of the type Web application in Google Cloud, Credentials',
+  ),
+  github: provider('github', 'GitHub', ["type: 'github'"], 'create an OAuth App in Developer settings'),
+  entra: provider(
+    'entra',
+    'Microsoft Entra',
+    ["issuer: `https://login.microsoftonline.com/${setting('ENTRA_TENANT')}/v2.0`", "verifiedClaim: 'xms_edov'"],
+    'register an application for the platform Web, with a client secret and the optional claims `email` and `xms_edov`',
+    ['TENANT'],
+  ),
+  keycloak: provider(
+    'keycloak',
+    'Keycloak',
+    ["issuer: setting('KEYCLOAK_ISSUER', 'http://localhost:8080/realms/master')"],
+    'create a client with Client authentication and Standard flow',
+    ['ISSUER'],
+  ),
+} satisfies Record<string, Login>;
+
+export type LoginName = keyof typeof LOGINS;

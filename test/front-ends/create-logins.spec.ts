@@ -1,0 +1,243 @@
+/** `npm create declarest -- --login …`: what it writes for each combination, and the services that it writes. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as declarest from 'declarest';
+import { check } from 'prettier';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { applicationFiles, type Files } from '../../packages/create-declarest/src/application-files.js';
+import { readArguments } from '../../packages/create-declarest/src/arguments.js';
+import { type LoginName, LOGINS } from '../../packages/create-declarest/src/logins.js';
+import { startChild } from '../child-process.js';
+import { type Compiled, compile } from '../compiled.js';
+import { request } from '../harness/client.js';
+import { createDatabase, DATABASES } from '../harness/databases.js';
+import { CLIENT, startProvider } from '../logins/identity-provider.js';
+
+const OTHERS = Object.keys(LOGINS).slice(1) as LoginName[];
+const PACKAGES = { passkey: '@simplewebauthn/server', 'second-factor': 'otplib', oidc: 'openid-client' };
+const ENTITIES = {
+  passkey: ['Passkey', 'PasskeyChallenge', 'PasswordlessUser'],
+  'second-factor': ['FactorChallenge', 'SecondFactor'],
+  oidc: ['ExternalIdentity', 'LoginFlow'],
+};
+
+type Kind = keyof typeof PACKAGES;
+const kindOf = (login: LoginName): Kind => (login in PACKAGES ? (login as Kind) : 'oidc');
+const kindsOf = (logins: readonly LoginName[]): Kind[] => [...new Set(logins.map(kindOf))];
+const subsetsOf = (names: readonly LoginName[]): LoginName[][] =>
+  names.reduceRight<LoginName[][]>((all, name) => all.flatMap((each) => [each, [name, ...each]]), [[]]);
+
+/** The providers differ by one row of a table, so that two of them stand for all. */
+const COMBINATIONS = [...subsetsOf(['passkey', 'second-factor', 'google', 'keycloak']), OTHERS].map((others) => ({
+  others,
+}));
+
+function filesFor(others: readonly LoginName[], more: Readonly<Record<string, string>> = {}): Files {
+  const variant = { platform: 'express', database: 'sqlite', ...more };
+  return applicationFiles(
+    { folder: '/shop', name: 'shop', logins: ['password', ...others], ...variant } as never,
+    24,
+    '1.0.0',
+  );
+}
+
+/** A file without what is random in it. */
+const textOf = (files: Files, path: string): string => files.get(path)!.replace(/^JWT_SECRET=.+/m, 'JWT_SECRET=');
+
+describe('the option --login', () => {
+  const read = (...args: string[]): readonly LoginName[] | undefined => {
+    const choices = readArguments(['shop', ...args], '/');
+    return typeof choices === 'object' ? choices.logins : undefined;
+  };
+
+  it('takes each name once, in one order, and password without the option', () => {
+    expect(read()).toEqual(['password']);
+    expect(read('--login', 'google,passkey,password,google')).toEqual(['password', 'passkey', 'google']);
+  });
+
+  it.each(['facebook', 'password,facebook', 'passkey,google', 'password, google', '', 'password,'])(
+    'refuses %j with one sentence that lists the names',
+    (value) => {
+      const names = 'password, passkey, second-factor, google, github, entra, keycloak';
+      expect(() => read('--login', value)).toThrow(
+        `--login must be a list of ${names}, and password must be in it, got ${JSON.stringify(value)}.`,
+      );
+    },
+  );
+});
+
+describe('the files', () => {
+  it.each(COMBINATIONS)('hold what $others need, and no more', async ({ others }) => {
+    for (const database of ['sqlite', 'postgres']) {
+      const files = filesFor(others, { database });
+      const plain = filesFor([], { database });
+      const kinds = kindsOf(others);
+      expect([...files].filter(([, text]) => text.includes('{{')).map(([path]) => path)).toEqual([]);
+      expect([...files.keys()].filter((path) => !plain.has(path))).toEqual(others.length > 0 ? ['src/logins.ts'] : []);
+
+      const { dependencies } = JSON.parse(files.get('package.json')!) as { dependencies: Record<string, string> };
+      const added = Object.values(PACKAGES).filter((name) => name in dependencies);
+      expect(added.toSorted()).toEqual(kinds.map((kind) => PACKAGES[kind]).toSorted());
+
+      const expected = ['AuthSession', ...kinds.flatMap((kind) => ENTITIES[kind])].toSorted();
+      const [, imported = ''] = /import \{([^}]*)\} from 'declarest'/.exec(files.get('src/data-source.ts')!) ?? [];
+      const [, listed = ''] = /entities: \[([^\]`]*)`/.exec(files.get('src/data-source.ts')!) ?? [];
+      for (const names of [imported, listed])
+        expect(names.match(/\w+/g)?.filter((name) => /[a-z]/.test(name))).toEqual(expected);
+
+      const variables = others.flatMap((name) => (LOGINS[name] as { variables?: string[] }).variables ?? []);
+      expect(variables).toHaveLength(new Set(variables).size);
+      for (const name of variables) {
+        for (const path of ['.env', '.env.example']) expect(files.get(path)).toMatch(new RegExp(`^${name}=$`, 'm'));
+        expect(files.get('README.md')).toMatch(new RegExp(`For production, set .*\`${name}\``));
+        expect(files.get('src/logins.ts')).toContain(`setting('${name}'`);
+      }
+      const sources = [...files].filter(([path, text]) => path.endsWith('.ts') && plain.get(path) !== text);
+      for (const [filepath, text] of sources)
+        expect([filepath, await check(text, { filepath, singleQuote: true, printWidth: 120 })]).toEqual([
+          filepath,
+          true,
+        ]);
+    }
+  });
+
+  it('are those of before where the password is the only login', () => {
+    const plain = filesFor([]);
+    for (const text of plain.values()) expect(text).not.toMatch(/LOGIN|logins|passkey|PASSKEY|oidc|plugins/);
+    expect(plain.get('src/app.module.ts')).toContain(
+      '\nconst auth = AuthModule.forRoot({ userClass: User, jwtSecret, passwordPolicy, sessions: true, administration: true });\n',
+    );
+    expect(textOf(plain, '.env')).toMatch(/FRONT_END_ORIGIN=\nDATABASE_FILE=data\/shop\.db\n$/);
+  });
+
+  it('require the versions that declarest is tested with', async () => {
+    const { default: own } = await import('../../package.json', { with: { type: 'json' } });
+    const { dependencies } = JSON.parse(filesFor(OTHERS).get('package.json')!) as { dependencies: object };
+    const { devDependencies } = own as { devDependencies: Record<string, string> };
+    for (const name of Object.values(PACKAGES)) expect(dependencies).toHaveProperty([name], devDependencies[name]);
+  });
+});
+
+describe.each(DATABASES.filter((name) => name !== 'mariadb'))('the migration on %s', (database) => {
+  it.each(['passkey', 'second-factor', 'google'] as const)(
+    'creates the tables of %s as TypeORM would',
+    async (login) => {
+      const { options, drop } = await createDatabase(database);
+      const statements = filesFor([login], { database }).get('src/migrations/1767225600000-Initial.ts')!;
+      const [create = [], remove = []] = statements
+        .split('const DROP')
+        .map((part) => [...part.matchAll(/^ {2}`(.*)`,$/gm)].map(([, statement = '']) => statement));
+      const names = ['AuthSession', ...ENTITIES[kindOf(login)]] as const;
+      const entities = names.map((name) => (declarest as Record<string, unknown>)[name]);
+      const source = new DataSource({ ...options, entities, synchronize: false } as DataSourceOptions);
+      try {
+        await source.initialize();
+        for (const statement of create) await source.query(statement);
+        const { upQueries } = await source.driver.createSchemaBuilder().log();
+        expect(upQueries.map(({ query }) => query)).toEqual([]);
+        for (const statement of remove) await source.query(statement);
+        expect((await source.driver.createSchemaBuilder().log()).upQueries.length).toBeGreaterThan(names.length);
+      } finally {
+        await source.destroy();
+        await drop();
+      }
+    },
+  );
+});
+
+describe.each(['express', 'fastify'])('the service with every login on %s', (platform) => {
+  const FRONT_END = 'https://shop.example';
+  const VARIABLES = OTHERS.flatMap((name) => (LOGINS[name] as { variables?: string[] }).variables ?? []);
+  let folder: string;
+  let compiled: Compiled;
+  let files: Files;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'declarest-create-'));
+    files = filesFor(OTHERS, { platform });
+    for (const path of ['.env', 'access.json']) await writeFile(join(folder, path), files.get(path)!);
+    const sources = [...files].filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path));
+    compiled = await compile(['lib/cli/declarest.ts'], {
+      ...Object.fromEntries(sources),
+      'src/started.ts': `
+        import 'reflect-metadata';
+        import { createApp } from './create-app.js';
+        const app = await createApp({ logger: false });
+        await app.listen(0, '127.0.0.1');
+        console.log(await app.getUrl());`,
+    });
+  });
+  afterAll(async () => {
+    await compiled.remove();
+    await rm(folder, { recursive: true });
+  });
+
+  const start = (variables: Readonly<Record<string, string>> = {}) =>
+    startChild(process.execPath, [join(compiled.directory, 'src/started.js')], {
+      cwd: folder,
+      env: { DATABASE_FILE: ':memory:', ...variables },
+    });
+
+  it('logs in by each of them in production', async () => {
+    const provider = await startProvider([`${FRONT_END}/login/keycloak`]);
+    const child = start({
+      ...Object.fromEntries(VARIABLES.map((name) => [name, 'a value'])),
+      NODE_ENV: 'production',
+      FRONT_END_ORIGIN: FRONT_END,
+      ENTRA_TENANT: 'tenant',
+      KEYCLOAK_ISSUER: provider.issuer,
+      KEYCLOAK_CLIENT_ID: CLIENT.clientId,
+    });
+    const [url] = await child.says(/http:\S+/);
+    const post = (path: string, json: object, token?: string) =>
+      request(url, 'POST', `/api/auth/${path}`, { json, ...(token && { token }) });
+    const user = { email: 'ann@example.com', password: 'correct horse battery' };
+    expect((await post('register', user)).status).toBe(201);
+    const { token } = (await post('login', user)).json.data as { token: string };
+
+    const passkey = await post('passkeys/register/options', { email: 'ben@example.com' });
+    expect([passkey.status, passkey.json.data.rp.id]).toEqual([200, 'shop.example']);
+    const enrolled = await post('mfa/enrol', {}, token);
+    expect([enrolled.status, enrolled.json.data.uri]).toEqual([200, expect.stringMatching(/^otpauth:\/\/totp\/shop:/)]);
+
+    const github = await post('oidc/github', {});
+    expect(github.json.data.url).toMatch(/^https:\/\/github\.com\/login\/oauth\/authorize\?/);
+    const keycloak = await post('oidc/keycloak', {});
+    expect(keycloak.status).toBe(200);
+    const address = new URL(keycloak.json.data.url as string);
+    expect(address.origin).toBe(provider.issuer);
+    expect(address.searchParams.get('client_id')).toBe(CLIENT.clientId);
+    expect(address.searchParams.get('redirect_uri')).toBe(`${FRONT_END}/login/keycloak`);
+    // The provider knows the client and its redirect URI, and asks the user to log in.
+    const shown = await fetch(address, { redirect: 'manual' });
+    expect([shown.status, shown.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/interaction\//)]);
+    child.signal('SIGTERM');
+    await Promise.all([child.ended, provider.close()]);
+  });
+
+  it('starts without the clients of providers in development, and names the missing variable in production', async () => {
+    const child = start();
+    await child.says(/http:\S+/);
+    child.signal('SIGTERM');
+    await child.ended;
+    const production: Record<string, string> = { NODE_ENV: 'production' };
+    for (const name of ['FRONT_END_ORIGIN', 'GOOGLE_CLIENT_ID']) {
+      const { code, stderr } = await start(production).ended;
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`Error: ${name} must be set in production.`)]);
+      production[name] = FRONT_END;
+    }
+  });
+
+  it('has the routes of access.json', async () => {
+    const file = join(compiled.directory, 'lib/cli/declarest.js');
+    const args = ['--check', 'access.json', '--update', '--platform', platform];
+    const all = [file, 'access', join(compiled.directory, 'src/app.module.js'), ...args];
+    const { stdout, stderr } = await startChild(process.execPath, all, { cwd: folder }).ended;
+    expect([stdout, stderr]).toEqual([
+      expect.stringMatching(/^Wrote \d+ routes and 1 resources to access\.json\.\n$/),
+      '',
+    ]);
+    expect(await readFile(join(folder, 'access.json'), 'utf8')).toBe(files.get('access.json'));
+  });
+});
