@@ -1,7 +1,8 @@
 /** The newsroom: authors write, editors publish, everyone reads what is published. */
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { AuthModule, CrudModule, type CrudOptions, type Mailer, SecurityConfig } from 'declarest';
+import { apiKeys, AuthModule, CrudModule, type CrudOptions, type JwtKey, type Mailer, SecurityConfig } from 'declarest';
+import { hasFactor, oidc, type OidcProvider, passkeys, secondFactor } from 'declarest';
 import { Article, Author, Tag, User } from './entities.js';
 
 const articles: CrudOptions<Article> = {
@@ -32,15 +33,22 @@ class NewsroomSecurity extends SecurityConfig {
     this.requireAuth('/api/**');
     this.publicEndpoints('GET /api/articles/**', 'GET /api/authors/**', 'GET /api/tags/**');
     this.requireRole('EDITOR', 'GET /api/articles/aggregate', 'POST,PUT,PATCH,DELETE /api/tags/**');
+    this.requireRole('LOGIN', 'DELETE /api/authors/**');
+    this.requirePolicy('second factor', hasFactor(), 'DELETE /api/tags/**');
   }
 }
 
 @Module({ providers: [NewsroomSecurity] })
 export class Newsroom {
-  static with(database: TypeOrmModuleOptions, mailer: Mailer): DynamicModule {
+  static with(database: TypeOrmModuleOptions, mailer: Mailer, google: OidcProvider, jwtKeys: JwtKey[]): DynamicModule {
     const mails = { passwordReset: true, mailer: { useValue: mailer }, accountLinks: 'https://news.example' };
-    const accounts = { userClass: User, jwtSecret: process.env['JWT_SECRET'], sessions: true, ...mails };
-    const auth = AuthModule.forRoot(accounts);
+    const plugins = [
+      secondFactor(),
+      passkeys({ rpId: 'news.example', origins: ['https://news.example'] }),
+      oidc({ providers: { google } }),
+      apiKeys(),
+    ];
+    const auth = AuthModule.forRoot({ userClass: User, jwtKeys, sessions: { cookie: true }, plugins, ...mails });
     const crud = CrudModule.forFeature(
       articles,
       { entity: Author, endpoint: '/api/authors', maxListSize: 500, owner: { field: 'ownerId', except: ['EDITOR'] } },
