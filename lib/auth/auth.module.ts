@@ -180,6 +180,7 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
     module: AuthModule,
     global: true,
     controllers: [controller],
+    exports: plugins.flatMap(({ providers = [] }) => providers),
     providers: [
       mailerProvider(statics.mailer),
       storageProvider(statics.throttle),

@@ -1,7 +1,7 @@
 /** Plugins of accounts: each hook, what a plugin must not be able to do, and the example of docs/plugins.md. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Controller, ForbiddenException, Get, UnauthorizedException } from '@nestjs/common';
+import { Controller, ForbiddenException, Get, Injectable, UnauthorizedException } from '@nestjs/common';
 import {
   type AccountChange,
   accountEndpoint,
@@ -97,6 +97,19 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   const create = (role = 'USER') => accounts().create({ email: uniqueEmail(), password: PASSWORD, role });
   const login = ({ email }: { email: string | null }) => app.post('/api/auth/login', { email, password: PASSWORD });
   const payloadOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+  it('the application injects what a plugin provides', async () => {
+    @Injectable()
+    class Codes {
+      readonly all = ['one'];
+    }
+    @Injectable()
+    class Support {
+      constructor(readonly codes: Codes) {}
+    }
+    await start({ plugins: [codes({ providers: [Codes] })] }, { providers: [Support] });
+    expect(app.app.get(Support).codes.all).toEqual(['one']);
+  });
 
   it('rules and roles decide about what a plugin authenticates', async () => {
     await start({ plugins: [keys], administration: true }, { controllers: [RuledController], providers: [Rules] });

@@ -371,6 +371,14 @@ describe('wrong options', () => {
       provider({ redirectUris: [uri] }),
       /redirectUris` must be addresses in their normal form .* got "/,
     ]),
+    ...[
+      ['https://shop.example', 'https://shop.example/'],
+      ['https://SHOP.example/x', 'https://shop.example/x'],
+    ].map(([uri = '', normal = '']): [string, object, RegExp] => [
+      `the redirect URI ${uri}`,
+      provider({ redirectUris: [uri] }),
+      new RegExp(`got "${uri}". Write "${normal}".$`),
+    ]),
     [
       'a shared redirect URI',
       { providers: { a: valid, b: valid } },

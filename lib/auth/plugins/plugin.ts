@@ -182,7 +182,7 @@ export interface AuthPlugin {
   readonly option?: string;
   /** Entities of the default data source. Rows are removed when their column `expiresAt` (milliseconds) has passed. */
   readonly tables?: readonly Type[];
-  /** They may inject the repositories of `tables`, and what `AuthModule` exports. */
+  /** They may inject the repositories of `tables`, and what `AuthModule` exports. The application may inject them. */
   readonly providers?: readonly Provider[];
   readonly endpoints?: readonly Endpoint[];
   /** The limits of its actions, by names that no other plugin has. @default failures of an address for each action */

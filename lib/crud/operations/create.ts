@@ -49,13 +49,11 @@ export const createMany: Operation = {
       envelope(`${plan.schema.name} batch created`, created);
     if (isAtomic) {
       const bodies = await checkItems(items, inBatch, readItem);
-      const task = await beginTask(tools, 'createMany');
-      return createRecords(task, bodies, inBatch, answer);
+      return createRecords(await beginTask(tools, 'createMany'), bodies, inBatch, answer);
     }
     const results = await writeSeparately(plan, call, items, 201, async (item) => {
       const body = readItem(item);
-      const task = await beginTask(tools, 'createMany');
-      return createRecords(task, [body], noName, ([created]) => created);
+      return createRecords(await beginTask(tools, 'createMany'), [body], noName, ([created]) => created);
     });
     return answer(results);
   },

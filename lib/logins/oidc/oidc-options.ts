@@ -155,7 +155,9 @@ function readProvider(name: string, given: unknown): ProviderSettings {
   const wrong = read.redirectUris.find((uri) => !isRedirectUri(uri));
   if (wrong !== undefined) {
     const expected = 'addresses in their normal form with https, http on a loopback address, or the scheme of an app';
-    refuseAuthOption(`${path}.redirectUris`, expected, describe(wrong), 'leave out queries and fragments');
+    const normal: unknown = URL.canParse(wrong) ? new URL(wrong).href : wrong;
+    const advice = isRedirectUri(normal) ? `write ${describe(normal)}` : 'leave out queries and fragments';
+    refuseAuthOption(`${path}.redirectUris`, expected, describe(wrong), advice);
   }
   const secret: unknown = read.clientSecret;
   if (typeof secret !== 'string' || secret === '') {

@@ -76,7 +76,7 @@ async function expectConfirmed(services: AuthServices, call: EndpointCall): Prom
   const { get, attempts } = services;
   const { password, credential } = checkUser(call.body, { password: acceptAny, credential: acceptAny }, []);
   if ((password === undefined) === (credential === undefined))
-    throw new InvalidUserError(['password: expected either it or credential']);
+    throw new InvalidUserError(['password: required, or credential in its place']);
   if (credential === undefined) {
     const read = readTexts({ password }, ['password']);
     await get(Logins).repeatPassword(call.user(), read.password, call.request);
