@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 import { Client } from 'pg';
 import { chromium } from 'playwright-core';
 
