@@ -14,6 +14,7 @@ const OUTSIDE_OF_CORE = [
   'express',
   'openapi',
   'problem-details',
+  'query-method',
   'rate-limit',
   'reach',
   'response-headers',
@@ -27,13 +28,14 @@ const MAX_LINES = 19_945;
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   options: [],
   http: ['options'],
-  'response-headers': ['options', 'http'],
+  'response-headers': ['options', 'http', 'query-method', 'documents'],
   'problem-details': ['http'],
-  'rate-limit': ['options', 'http'],
+  'rate-limit': ['options', 'http', 'documents'],
   entities: ['options', 'http'],
   database: ['options', 'entities'],
   documents: ['options', 'entities'],
   routes: ['options', 'http', 'problem-details'],
+  'query-method': ['options', 'http', 'routes'],
   access: ['options', 'http', 'problem-details', 'routes'],
   auth: [
     'options',
@@ -48,11 +50,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'access',
   ],
   logins: ['options', 'http', 'entities', 'database', 'documents', 'routes', 'access', 'auth'],
-  crud: ['options', 'http', 'response-headers', 'entities', 'database', 'documents', 'routes'],
+  crud: ['options', 'http', 'response-headers', 'query-method', 'entities', 'database', 'documents', 'routes'],
   cors: ['options', 'http', 'routes'],
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access', 'logins'],
-  reach: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
+  reach: ['options', 'http', 'query-method', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
   cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi', 'reach'],
   testing: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'logins', 'crud'],
 };
@@ -304,6 +306,7 @@ const DEFINED_PROPERTIES: Readonly<Record<string, string>> = {
   'access/security-config.ts': 'a hook on an instance of our own class',
   'crud/nest/crud-controller.ts': 'names a class that we generate',
   'crud/store/entity-values.ts': 'writes values into records that we create',
+  'query-method/query-routes.ts': 'adds a method to a controller that extends one of ours',
 };
 
 /** Route options that Fastify documents for its `onRoute` hook to change. */

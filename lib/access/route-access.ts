@@ -63,9 +63,10 @@ export function compileRouteAccess(
     const byMethod = new Map<string, CompiledTarget[]>();
     compiled.set(path, byMethod);
     for (const method of methodsOf(served, overlapping)) {
-      const governing = overlapping.filter(({ rule }) => governs(rule, method));
-      for (const { rule } of governing) used.add(rule);
       const targets = targetsOf(served, method, controllers).map((target) => {
+        const governed = declaredRoute(target.handler)?.queryOf ? 'GET' : method;
+        const governing = overlapping.filter(({ rule }) => governs(rule, governed));
+        for (const { rule } of governing) used.add(rule);
         const inner = innerRules(target, method, path, governing);
         const readsCaller = declaredRoute(target.handler)?.readsCaller?.() === true;
         const { access, entries: found } = compileAccess(method, path, governing, inner, { fallback, readsCaller });

@@ -1,6 +1,5 @@
-import { ConfigurableModuleBuilder, Inject, Logger, Module } from '@nestjs/common';
-import type { ConfigurableModuleAsyncOptions, DynamicModule, Provider } from '@nestjs/common';
-import type { OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
+import { ConfigurableModuleBuilder, Inject, Logger, Module, type DynamicModule, type Provider } from '@nestjs/common';
+import type { ConfigurableModuleAsyncOptions, OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
 import { ACCESS_OPTIONS } from '../access/access-options.js';
 import { Authenticator } from '../access/principal.js';
 import { RulesModule } from '../access/rules.module.js';

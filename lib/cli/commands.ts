@@ -1,8 +1,9 @@
 /** What each command of the command line does. */
 import { writeFileSync } from 'node:fs';
+import type { ModuleRef } from '@nestjs/core';
 import { describeAccess } from '../access/access.js';
 import { describeExplanation, explain } from '../reach/explain.js';
-import { schemaStatements } from '../crud/nest/startup.js';
+import { crudApplicationOf } from '../crud/nest/crud-application.js';
 import { explainReach, explainRecord } from '../reach/explain-reach.js';
 import { generatedRoutes } from '../reach/generated-routes.js';
 import { namedRoles } from '../reach/reach.js';
@@ -101,6 +102,11 @@ function userOf(
     );
   return [roles, colon < 0 ? undefined : last.slice(colon + 1)];
 }
+
+/** The statements that create what generated operations need in the database beside the tables. */
+export const schemaStatements = (moduleRef: Pick<ModuleRef, 'get'>): string[] => [
+  ...new Set(crudApplicationOf(moduleRef).all.flatMap(({ searchIndex }) => searchIndex?.statements ?? [])),
+];
 
 async function runSchema({ module, platform }: CommandOf<'schema'>): Promise<Outcome> {
   const statements = await inApplication(await loadModule(module), platform, schemaStatements);

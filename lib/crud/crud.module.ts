@@ -1,6 +1,5 @@
-import { Module } from '@nestjs/common';
-import type { DynamicModule, FactoryProvider, NestModule, OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
-import type { Type } from '@nestjs/common';
+import { Module, type DynamicModule, type FactoryProvider, type NestModule, type Type } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';

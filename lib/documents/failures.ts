@@ -11,7 +11,8 @@ const fieldError = openObject({ field: TEXT, message: TEXT });
 const fields = { type: 'object', additionalProperties: TEXT, description: 'The messages of `errors` by field.' };
 const errors = { type: 'array', items: fieldError, maxItems: 21 };
 const failed = { success: FAILED, message: TEXT, timestamp: TIMESTAMP };
-const failureSchema = openObject({ ...failed, errors, fields }, Object.keys(failed));
+const PROBLEM = 'Every failure is a problem (RFC 9457) for clients that accept `application/problem+json`.';
+const failureSchema = { ...openObject({ ...failed, errors, fields }, Object.keys(failed)), description: PROBLEM };
 export const FAILURE: NamedSchema = { name: 'FailureEnvelope', schema: failureSchema };
 export const AUTH_FAILURE: NamedSchema = {
   name: 'AuthFailure',

@@ -1,7 +1,6 @@
 /** How the values of columns are read from JSON, or given as a Date, Buffer or bigint by the application, and written. */
 import { parseJson } from '../http/json-body.js';
-import { ANY_VALUE, formedText, integerSchemas, NO_NUL, sameSchemas } from './json-schema.js';
-import type { ValueSchemas } from './json-schema.js';
+import { ANY_VALUE, formedText, integerSchemas, NO_NUL, sameSchemas, type ValueSchemas } from './json-schema.js';
 
 /** The value as the entity holds it, or what it must be: "must be <expected>". */
 export type Reading = { readonly value: unknown } | { readonly expected: string };

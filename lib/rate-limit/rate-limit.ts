@@ -9,10 +9,10 @@ export interface RateLimitOptions {
 
 export const RATE_LIMIT_OPTIONS = { rateLimitHeaders: flag() };
 
-type Settings = { readonly rateLimitHeaders: boolean } | undefined;
+export type RateLimitSettings = { readonly rateLimitHeaders: boolean } | undefined;
 
 /** Lets scripts of another origin read the headers. */
-export function exposeRateLimit(settings: Settings, exposed: Set<string>): void {
+export function exposeRateLimit(settings: RateLimitSettings, exposed: Set<string>): void {
   if (settings?.rateLimitHeaders) for (const name of ['RateLimit', 'RateLimit-Policy']) exposed.add(name);
 }
 
@@ -27,7 +27,7 @@ export function withRateLimit(
   { action }: { readonly action: string },
   limits: object,
   window: number,
-  settings: Settings,
+  settings: RateLimitSettings,
 ): unknown {
   if (!(error instanceof TooManyAttempts) || !settings?.rateLimitHeaders) return error;
   const quota = Math.min(...Object.values(limits).filter((each) => typeof each === 'number'));

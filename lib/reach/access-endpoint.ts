@@ -131,7 +131,7 @@ async function resourcesFor(
   // One at a time: a scope may query, and a request must not take a connection for each resource.
   for (const [path, routes] of permitted) {
     const { plan } = routes[0] as GeneratedRoute;
-    const operations = routes.map(({ operation }) => operation);
+    const operations = [...new Set(routes.map(({ operation }) => operation))];
     const limits = await recordLimits(plan, call, operations);
     resources.push({ path, operations: operations.map(({ name }) => name), ...fieldsFor(plan, request), ...limits });
   }

@@ -5,6 +5,7 @@ import type { RouteEntry } from '../access/route-access.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
 import { crudApplicationOf, type CrudControllerClass } from '../crud/nest/crud-application.js';
 import type { Plan } from '../crud/plan/plan.js';
+import { calledMethod } from '../query-method/query-routes.js';
 import { applicationOf, type Application } from '../routes/application.js';
 import { controllersServing } from '../routes/controller-methods.js';
 import { groupBy, type Route, type ServedRoute } from '../routes/route.js';
@@ -41,10 +42,11 @@ function compileRoutes(
   moduleRef: ModuleRef,
   { table, methods, inside }: CompiledAccess,
 ): GeneratedRoutes {
-  const routes = groupBy(table.controllerRoutes, ({ handler }) => handler);
+  const routes = groupBy(table.controllerRoutes, ({ handler }) => handler && calledMethod(handler));
   const sharing = groupBy(methods, ({ method }) => method);
   const entries = groupBy(inside.entries, ({ method, template }) => keyOf(method, template));
-  const plans = crudApplicationOf(moduleRef).planByController;
+  const crud = crudApplicationOf(moduleRef);
+  const plans = new Map(crud.controllers.map((controller) => [controller, crud.planOfController(controller)]));
   const all = [...plans].flatMap(([controller, plan]) =>
     plan.options.knownOperations.flatMap((operation) => {
       const handler = Reflect.get(controller.prototype, operation.name) as object;

@@ -1,7 +1,8 @@
 /** The option `enablePageLinks`: the `Link` header of pages (RFC 8288). */
 import { UseInterceptors, type NestInterceptor } from '@nestjs/common';
 import { map } from 'rxjs';
-import { queryOf, type HeaderWriter, type HttpRequest } from '../http/http-request.js';
+import type { HeaderWriter, HttpRequest } from '../http/http-request.js';
+import { equivalentQueryOf } from '../query-method/query-body.js';
 
 export interface PageLinkOptions {
   /**
@@ -52,7 +53,7 @@ export const addPageLinks = (method: object): void => void UseInterceptors(inter
 
 function linkHeader(request: HttpRequest, answer: Page | null | undefined): string | undefined {
   const pagination = answer?.metadata?.pagination;
-  const query = queryOf(request);
+  const query = equivalentQueryOf(request);
   if (!pagination || query.length > MAX_QUERY) return undefined;
   const isFull = Array.isArray(answer.data) && answer.data.length >= pagination.size;
   const links = pagination.page === undefined ? cursorLinks(query, pagination) : numberedLinks(pagination, isFull);

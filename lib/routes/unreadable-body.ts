@@ -52,14 +52,15 @@ export function answerUnreadableBodies(application: Application, bodyOf: (failur
 
 /** The documented `type` of errors of Express's body parser, and the codes of Fastify's and of node's decompression. */
 const BODY_ERROR_TYPE = /^(entity|encoding|charset|request|stream|parameters|querystring)\./;
-const BODY_ERROR_CODE = /^(FST_ERR_CTP|Z|ERR__ERROR|ZSTD)_/;
+const BODY_ERROR_CODE = /^(FST_ERR_CTP|FST_ERR_ROUTE_MISSING|Z|ERR__ERROR|ZSTD)_/;
 
 /** Whether a platform could not read a body, rather than a middleware or hook of the application that failed. */
 function isOfBody(error: unknown): boolean {
-  const { type, code } = (error ?? {}) as { readonly type?: unknown; readonly code?: unknown };
+  const { type, code, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
   const isNamed = BODY_ERROR_TYPE.test(String(type)) || BODY_ERROR_CODE.test(String(code));
-  // Fastify's JSON parser throws a SyntaxError.
-  return platformStatusOf(error) !== undefined && (isNamed || error instanceof SyntaxError);
+  // Fastify's JSON parser throws a SyntaxError, and Nest's parser of forms an error without a code.
+  const isUnnamed = error instanceof SyntaxError || message === 'Object contains forbidden prototype property';
+  return platformStatusOf(error) !== undefined && (isNamed || isUnnamed);
 }
 
 /** A GET route of the package has no guard: it ignores the body. */
@@ -80,9 +81,9 @@ function deferOnFastify(instance: FastifyInstance): void {
       return handler.call(instance, request, reply);
     };
   });
-  // A path without a route is 404, whatever the body is. Fastify's setter adds to the headers that were sent.
+  // A path without a route is 404, whatever the body is. Fastify's setter adds to the headers. It refuses QUERY without.
   instance.addHook('onRequest', (request, _reply, done) => {
-    if (request.is404) request.headers = WITHOUT_BODY;
+    if (request.is404 && request.method !== 'QUERY') request.headers = WITHOUT_BODY;
     done();
   });
 }

@@ -1,6 +1,5 @@
 /** The option `passwordPolicy`: which passwords are accepted. */
-import { flag, integer, isFunction, optional } from '../../options/option-table.js';
-import { refuseAuthOption } from '../../options/option-table.js';
+import { flag, integer, isFunction, optional, refuseAuthOption } from '../../options/option-table.js';
 import { InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
 
 type PolicyUser = Readonly<Record<string, unknown>>;

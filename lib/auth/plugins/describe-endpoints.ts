@@ -5,6 +5,7 @@ import { authFailure, refused, RETRY_AFTER, unreadable } from '../../documents/f
 import { closedObject, openObject, TEXT, type OperationDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { AccessRefused } from '../../http/refusal.js';
+import { describeRateLimit } from '../../rate-limit/rate-limit-document.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
@@ -12,8 +13,6 @@ import { type Answers, BOOLEAN, type DocumentParts, INVALID, LIMITED, SECRET, TE
 import { isLimited } from './endpoint-controller.js';
 import type { AuthPlugin, Endpoint } from './plugin.js';
 
-const DONE = { 204: { description: 'Done' } };
-const UNAUTHORIZED = { 401: refused(401, 'Authentication required') };
 const INTERNAL = {
   500: authFailure('An unexpected error.', 'Internal server error'),
   503: { ...authFailure('The server is busy.', 'The server is busy, try again'), headers: RETRY_AFTER },
@@ -22,6 +21,7 @@ const PATH_ID = [{ in: 'path', name: 'id', schema: TEXT, required: true }] as co
 
 interface Described {
   readonly plugins: readonly AuthPlugin[];
+  readonly throttle: Parameters<typeof describeRateLimit>[1];
   readonly loginField: LoginField;
   readonly parseId: (text: string) => string | number;
   /** The fields of a registration. */
@@ -33,17 +33,17 @@ interface Described {
 export async function describeEndpoints(controller: Type<unknown>, described: Described): Promise<void> {
   const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
   if (!swagger) return;
-  const { plugins } = described;
+  const { plugins, throttle } = described;
   const logins = plugins.map((plugin) => plugin.describe?.() ?? {});
   const members = Object.assign({}, ...logins.map((each) => each.members)) as DocumentParts['members'];
   const { parts, schemas } = partsOf(described, members);
   for (const { name, schema } of logins.flatMap((each) => each.schemas ?? [])) schemas.set(name, schema);
-  const endpoints = endpointsOf(plugins);
   const operations = new Map(
-    endpoints.map((endpoint) => {
+    endpointsOf(plugins).map((endpoint) => {
       const further = logins.map(({ login, register }) => ({ login, register })[endpoint.name]);
       const answers = further.map((each) => (typeof each === 'function' ? each(parts) : each));
-      return [endpoint.name, operationOf(endpoint, parts, Object.assign({}, ...answers) as Answers)];
+      const operation = operationOf(endpoint, parts, Object.assign({}, ...answers) as Answers);
+      return [endpoint.name, describeRateLimit(operation, throttle)];
     }),
   );
   describeController(swagger, controller, { tag: 'Auth', operations, schemas });
@@ -54,9 +54,9 @@ function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers)
   const { parameters = () => (route.includes('/:id') ? PATH_ID : []), answers } = endpoint;
   const body = bodyOf(endpoint, parts);
   const responses: Answers = {
-    ...(status === 204 && DONE),
+    ...(status === 204 && { 204: { description: 'Done' } }),
     ...(body && { ...INVALID, ...unreadable(authFailure) }),
-    ...(access !== 'public' && UNAUTHORIZED),
+    ...(access !== 'public' && { 401: refused(401, 'Authentication required') }),
     ...(typeof access === 'object' && { 403: refused(403, new AccessRefused(access.anyOf).message) }),
     ...(isLimited(endpoint) && LIMITED),
     ...(typeof answers === 'function' ? answers(parts) : answers),

@@ -1,9 +1,8 @@
 /** Checks the options of a resource as far as they can be checked without a data source. */
 import type { Type } from '@nestjs/common';
 import { areNames, describe, expectKnownNames, isClass } from '../../options/invalid-option.js';
-import { flag, isBoolean, isFunction, isObject, isObjectOf, isOneOf } from '../../options/option-table.js';
-import { isUndefinedOr, namesOf, optional, readOptions, refuserOf, row } from '../../options/option-table.js';
-import { plainPath } from '../../options/option-table.js';
+import { flag, isBoolean, isFunction, isObject, isObjectOf, isOneOf, namesOf } from '../../options/option-table.js';
+import { isUndefinedOr, optional, plainPath, readOptions, refuserOf, row } from '../../options/option-table.js';
 import { compileHeaders, HEADER_OPTIONS, NO_HEADERS, type ResponseHeaders } from '../../response-headers/headers.js';
 import type { Accepts, OptionsOf, Refuse } from '../../options/option-table.js';
 import type { RouteAccess } from '../../routes/declared-route.js';

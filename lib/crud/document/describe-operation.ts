@@ -63,6 +63,7 @@ export function describeOperation(
     ...(isVersioned && isRecord && ETAG),
     ...(isIdempotent && REPLAYED),
     ...(isCounted && TOTAL),
+    ...resource.options.headers.describe(operation.name),
   };
   const named = (text: string): string =>
     text

@@ -65,11 +65,10 @@ export class CrudApplication {
     return this.registrations.map(({ resource }) => resource);
   }
 
-  /** By controller. @throws InvalidOptionError as `all` */
-  get planByController(): ReadonlyMap<CrudControllerClass, Plan> {
-    const planOf = (options: ResolvedCrudOptions | undefined): Plan =>
-      this.planOf(this.registrations.find(({ resource }) => resource.options === options) as Registered);
-    return new Map(this.controllers.map((controller) => [controller, planOf(optionsOf(controller))]));
+  /** @throws InvalidOptionError as `all` */
+  planOfController(controller: CrudControllerClass): Plan {
+    const options = optionsOf(controller);
+    return this.planOf(this.registrations.find(({ resource }) => resource.options === options) as Registered);
   }
 
   get controllers(): CrudControllerClass[] {

@@ -7,6 +7,7 @@ import { map, Observable } from 'rxjs';
 import { entityKey, type EntityKey } from '../../entities/entity-key.js';
 import { text } from '../../entities/value-types.js';
 import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/http-request.js';
+import { calledMethod } from '../../query-method/query-routes.js';
 import { matchesWeakly } from '../rows/record-version.js';
 import { callOf, metadataOf, runWithin, type ResponseMetadata, type RequestState } from '../store/call.js';
 
@@ -18,18 +19,16 @@ export interface Response extends HeaderWriter {
 export const handleWithin = (state: RequestState, next: CallHandler): Observable<unknown> =>
   new Observable((subscriber) => runWithin(callOf(state), () => next.handle().subscribe(subscriber)));
 
-const interceptor = (isCreation: boolean): NestInterceptor => ({
+/** @param isCreation whether the answer may have `Location` */
+export const contextInterceptor = (isCreation: boolean): NestInterceptor => ({
   intercept(context, next) {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    const state: RequestState = { request, handler: context.getHandler(), answers: new Map() };
+    const state: RequestState = { request, handler: calledMethod(context.getHandler()), answers: new Map() };
     const finish = (answer: unknown): unknown =>
       finishResponse(context, isCreation && (state.key ?? ID), metadataOf(state, answer), answer);
     return handleWithin(state, next).pipe(map(finish));
   },
 });
-
-export const contextInterceptor = interceptor(false);
-export const locationInterceptor = interceptor(true);
 
 /** Where an override does not call its operation. */
 const ID: EntityKey = entityKey([{ name: 'id', type: text() }]);

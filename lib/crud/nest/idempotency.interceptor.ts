@@ -1,8 +1,7 @@
 /** `Idempotency-Key`: a repeated request gets the stored answer instead of writing again. */
 import { createHash } from 'node:crypto';
-import { BadRequestException, ConflictException, Inject, Injectable } from '@nestjs/common';
-import { UnprocessableEntityException } from '@nestjs/common';
-import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import { BadRequestException, ConflictException, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
+import { UnprocessableEntityException, type CallHandler, type ExecutionContext } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { from, lastValueFrom } from 'rxjs';
 import type { Field } from '../../entities/entity-schema.js';
@@ -15,8 +14,7 @@ import type { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import { findStoredAnswer, finishStoredAnswer, idempotencySteps, KeyTaken } from '../idempotency/stored-responses.js';
 import type { KeyedRequest } from '../idempotency/stored-responses.js';
 import { metadataOf, type IdempotencyOf } from '../store/call.js';
-import { contextInterceptor, finishResponse, handleWithin, locationInterceptor } from './crud.interceptor.js';
-import type { Response } from './crud.interceptor.js';
+import { contextInterceptor, finishResponse, handleWithin, type Response } from './crud.interceptor.js';
 import { permissionsOf } from '../rows/field-permissions.js';
 import { valueAt } from '../store/entity-values.js';
 import { crudApplicationOf } from './crud-application.js';
@@ -36,7 +34,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const isRepeatable = knownOperations.some((each) => each.isRepeatable && serves(handler, each));
     const key = isRepeatable ? keyOf(context.switchToHttp().getRequest<HttpRequest>()) : undefined;
     if (key !== undefined) return from(this.answerOnce(key, context, next, creates));
-    return (creates ? locationInterceptor : contextInterceptor).intercept(context, next);
+    return contextInterceptor(creates).intercept(context, next);
   }
 
   private async answerOnce(key: string, context: ExecutionContext, next: CallHandler, creates: boolean) {

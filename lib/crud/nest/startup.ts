@@ -8,6 +8,7 @@ import { declaredRoute } from '../../routes/declared-route.js';
 import { observersOf } from '../../routes/failure-filter.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
+import { readQueryBodies } from '../../query-method/query-routes.js';
 import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from '../../routes/unreadable-body.js';
 import { optionsOf, overrideDescription } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
@@ -27,6 +28,8 @@ export function prepareAdapter(moduleRef: ModuleRef): void {
   const application = applicationOf(moduleRef);
   application.whenAdapterIsReady((adapter) => {
     application.once(readBrokenEscapes);
+    const { controllers } = crudApplicationOf(moduleRef);
+    if (controllers.some((each) => optionsOf(each)?.enableQueryMethod)) application.once(readQueryBodies);
     if (adapter.getType() === 'fastify') application.once(deferUnreadableBodies);
   });
 }
@@ -61,11 +64,6 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   for (const resource of crud.all) await prepareSearchIndex(resource);
 }
 
-/** The statements that create what generated operations need in the database beside the tables. */
-export const schemaStatements = (moduleRef: Pick<ModuleRef, 'get'>): string[] => [
-  ...new Set(crudApplicationOf(moduleRef).all.flatMap(({ searchIndex }) => searchIndex?.statements ?? [])),
-];
-
 /** @throws InvalidOptionError where the index of a search is missing, or cannot be created */
 export async function prepareSearchIndex({ searchIndex, options, database }: Resource<object>): Promise<void> {
   const { dataSource } = database;
@@ -94,13 +92,12 @@ export const finishStartup = (moduleRef: ModuleRef): void =>
   applicationOf(moduleRef).once(finish, crudApplicationOf(moduleRef));
 
 function finish(application: Application, crud: CrudApplication): void {
-  const { routeTable, adapter } = application;
-  const { routes, isCaseSensitive } = routeTable;
+  const { routes, isCaseSensitive } = application.routeTable;
   refuseCollisions(routes, isCaseSensitive);
-  for (const route of routes) refuseParameters(route);
+  routes.forEach(refuseParameters);
   crud.isStarted = true;
   const { controllers, requestScoped } = crud;
-  if (adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
+  if (application.adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
   controllers.flatMap(overridesOf).forEach(logDescription);
   const bypassed = controllers.flatMap(bypassWarnings);
   application.refuseDoubts(bypassed);

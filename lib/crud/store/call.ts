@@ -62,7 +62,7 @@ export const callOf = (state: RequestState): Call => ({
   state,
   request: state.request,
   transaction: undefined,
-  writes: !['GET', 'HEAD'].includes(state.request.method),
+  writes: !['GET', 'HEAD', 'QUERY'].includes(state.request.method),
   visible: new Map(),
 });
 
