@@ -194,19 +194,6 @@ describe.each(PLATFORMS)('QUERY on %s', (platform) => {
     expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([200, undefined]);
   });
 
-  it('answers If-None-Match as GET does', async () => {
-    const { headers } = await service.get('/api/albums');
-    const etag = headers['etag'];
-    const status = async (method: string) =>
-      (
-        await service.send(method, '/api/tunes', {
-          ...(method === 'QUERY' && { body: '{}' }),
-          headers: { 'content-type': JSON_TYPE, ...(etag && { 'if-none-match': etag }) },
-        })
-      ).status;
-    expect(await status('QUERY')).toBe(await status('GET'));
-  });
-
   it.each(['/api/off', '/api/tunes/1', '/api/albums', '/api/none', '/api/tunes/search'])(
     'is 404 for %s',
     async (path) => {
