@@ -66,7 +66,8 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     {
       provide: PasswordPolicy,
       inject: [AUTH_OPTIONS],
-      useFactory: ({ passwordPolicy }: ResolvedAuthOptions) => PasswordPolicy.load(passwordPolicy),
+      useFactory: ({ passwordPolicy, passwordHasher }: ResolvedAuthOptions) =>
+        PasswordPolicy.load(passwordPolicy, passwordHasher?.maxBytes),
     },
     {
       provide: Attempts,
