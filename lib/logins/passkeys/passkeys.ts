@@ -1,5 +1,6 @@
 /** What users do with passkeys: register, log in, confirm a change, add, and follow changes of the account. */
-import { BadRequestException, ConflictException, Injectable, Optional, UnauthorizedException } from '@nestjs/common';
+import { BadRequestException, ConflictException, Inject, Injectable } from '@nestjs/common';
+import { Optional, UnauthorizedException } from '@nestjs/common';
 import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
 import { UserFieldRules } from '../../auth/accounts/user-field-rules.js';
 import { MailedTokens } from '../../auth/links/mailed-tokens.js';
@@ -12,12 +13,16 @@ import { UserRepository } from '../../auth/users/user.repository.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { JsonObject } from '../../http/json-body.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
+import { factorLogin } from '../second-factor/given-factor.js';
 import { type ChallengeOwner, PasskeyChallenges } from './passkey-challenges.js';
+import { PASSKEY_SETTINGS, type PasskeysOptions } from './passkey-settings.js';
 import { MAX_PASSKEYS, PasskeyStore } from './passkey-store.js';
 import type { Ceremony, Passkey } from './passkey-tables.js';
 import type { Assertion, Attestation } from './sent-credential.js';
 import { WebAuthn } from './web-authn.js';
 
+/** A key has signed (RFC 8176 §2). */
+export const FACTOR_METHOD = 'pop';
 export const DEFAULT_NAME = 'Passkey';
 export const NOT_VERIFIED = 'This passkey is not valid, or its challenge was used or has expired';
 
@@ -31,6 +36,7 @@ export class Passkeys {
     private readonly rules: UserFieldRules,
     private readonly logins: Logins,
     private readonly events: AuthEvents,
+    @Inject(PASSKEY_SETTINGS) private readonly settings: PasskeysOptions,
     @Optional() private readonly mailed?: MailedTokens,
   ) {}
 
@@ -71,12 +77,23 @@ export class Passkeys {
 
   /** Any passkey logs in, and says whose it is. @throws UnauthorizedException (401), and what hooks of plugins throw */
   async logIn(sent: Assertion, request: HttpRequest, address: string | undefined): Promise<LoginAnswer> {
-    const passkey = await this.use(sent, 'login');
-    if (!passkey) {
-      this.events.emit('login.failed', { login: sent.id.slice(0, 254), address });
-      throw new UnauthorizedException('Invalid credentials');
-    }
-    return this.logins.complete({ id: passkey.userId }, request);
+    const passkey = (await this.use(sent, 'login')) ?? this.refuse(sent, address);
+    const login = this.settings.secondFactor && { login: factorLogin(FACTOR_METHOD) };
+    return this.logins.complete({ id: passkey.userId, ...login }, request);
+  }
+
+  /** @returns the passkeys of which a login by other means needs one */
+  async listForStep(userId: string): Promise<readonly Passkey[]> {
+    return this.settings.secondFactor ? this.store.listOf(userId) : [];
+  }
+
+  startStep(challenge: string, own: readonly Passkey[]) {
+    return this.webAuthn.requestOptions(challenge, own);
+  }
+
+  /** The caller spends the challenge. @throws UnauthorizedException (401) unless it is a passkey of the user */
+  async expectStep(sent: Assertion, userId: string, address: string | undefined): Promise<void> {
+    if (!(await this.verify(sent, { userId }))) this.refuse(sent, address);
   }
 
   async startConfirmation(owner: ChallengeOwner) {
@@ -139,7 +156,10 @@ export class Passkeys {
 
   /** The work does not tell unknown passkeys from wrong signatures. */
   private async use(sent: Assertion, ceremony: Ceremony, owner?: ChallengeOwner): Promise<Passkey | undefined> {
-    if (!(await this.challenges.spend(sent.challenge, ceremony, owner))) return undefined;
+    return (await this.challenges.spend(sent.challenge, ceremony, owner)) && this.verify(sent, owner);
+  }
+
+  private async verify(sent: Assertion, owner?: Pick<Passkey, 'userId'>): Promise<Passkey | undefined> {
     const passkey = await this.store.find(sent.id, owner);
     const use = await this.webAuthn.verifyUse(sent, passkey);
     if (!passkey || !use) return undefined;
@@ -147,6 +167,11 @@ export class Passkeys {
     const { userHandle = owner && passkey.handle } = sent.response;
     if (userHandle !== passkey.handle) return undefined;
     return (await this.store.countUse(passkey.id, use)) ? passkey : undefined;
+  }
+
+  private refuse({ id }: Assertion, address: string | undefined): never {
+    this.events.emit('login.failed', { login: id.slice(0, 254), address });
+    throw new UnauthorizedException('Invalid credentials');
   }
 
   private async verifyNew(sent: Attestation, ceremony: Ceremony, owner?: ChallengeOwner) {
