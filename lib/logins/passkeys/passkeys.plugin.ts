@@ -10,7 +10,7 @@ import { ENDPOINTS } from './passkey-endpoints.js';
 import { PASSKEY_SETTINGS, type PasskeysOptions, readSettings } from './passkey-settings.js';
 import { passkeyStep } from './passkey-step.js';
 import { PasskeyStore } from './passkey-store.js';
-import { Passkey, PasskeyChallenge, PasswordlessUser } from './passkey-tables.js';
+import { Passkey, PasskeyChallenge } from './passkey-tables.js';
 import { Passkeys } from './passkeys.js';
 import { WebAuthn } from './web-authn.js';
 
@@ -18,7 +18,7 @@ export type { PasskeysOptions };
 
 /**
  * Registrations and logins by passkeys (WebAuthn), below `{base}/passkeys`. Needs the package `@simplewebauthn/server`, and
- * the tables of `Passkey`, `PasskeyChallenge` and `PasswordlessUser`; with `secondFactor`, that of `FactorChallenge` too.
+ * the tables of `Passkey` and `PasskeyChallenge`; with `secondFactor`, that of `FactorChallenge` too.
  * @throws InvalidOptionError
  * @example plugins: [passkeys({ rpId: 'shop.example', origins: ['https://shop.example'] })]
  */
@@ -27,7 +27,7 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
   const { secondFactor: isFactor = false } = settings;
   return {
     name: 'passkeys',
-    tables: [Passkey, PasskeyChallenge, PasswordlessUser, ...(isFactor ? [FactorChallenge] : [])],
+    tables: [Passkey, PasskeyChallenge, ...(isFactor ? [FactorChallenge] : [])],
     providers: [
       { provide: PASSKEY_SETTINGS, useValue: settings },
       { provide: WebAuthn, useFactory: () => WebAuthn.load(settings) },

@@ -4,6 +4,7 @@ import { Optional, UnauthorizedException } from '@nestjs/common';
 import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
 import { UserFieldRules } from '../../auth/accounts/user-field-rules.js';
 import { MailedTokens } from '../../auth/links/mailed-tokens.js';
+import { NO_PASSWORD } from '../../auth/passwords/password-hasher.js';
 import type { AccountChange } from '../../auth/plugins/plugin.js';
 import { newToken } from '../../auth/tokens/secret-tokens.js';
 import { AuthEvents } from '../../auth/users/auth-events.js';
@@ -51,22 +52,22 @@ export class Passkeys {
   async register(fields: JsonObject, sent: Attestation, request: HttpRequest): Promise<LoginAnswer> {
     if ('password' in fields) throw new InvalidUserError(['password: not accepted here']);
     const { credential, handle } = await this.verifyNew(sent, 'register');
-    // A random password, which nobody knows, in a form that the usual rules for passwords accept.
+    // A random password in a form that the usual rules accept, until there is none.
     const user = await this.rules.register({ ...fields, password: `Aa1!${newToken()}` });
     const userId = String(user.id);
     try {
-      await this.store.markPasswordless(userId);
+      await this.users.update(userId, { password: NO_PASSWORD });
       await this.store.insert(credential, { userId, handle, name: DEFAULT_NAME });
     } catch (error) {
       await this.users.undoCreate(userId);
-      await this.store.forget(userId);
+      await this.store.removeAll(userId);
       throw error;
     }
     try {
       return await this.logins.issueForNewUser(user, request);
     } catch (error) {
       // A plugin that refuses the registration has removed the user.
-      if (!(await this.users.findById(userId))) await this.store.forget(userId);
+      if (!(await this.users.findById(userId))) await this.store.removeAll(userId);
       throw error;
     }
   }
@@ -148,7 +149,7 @@ export class Passkeys {
     if (name === 'user.created' || (name === 'user.changed' && change.fields.active !== false)) return;
     // Whoever has begun to add a passkey must not finish it now.
     await this.challenges.removeAll(userId);
-    if (name === 'user.deleted') await this.store.forget(userId);
+    if (name === 'user.deleted') await this.store.removeAll(userId);
     // A stranger may have registered with the address. Its owner, who sets the password by a mail, is rid of the stranger.
     if (name === 'password.changed' && change.keptSession === undefined && this.mailed)
       if (!(await this.mailed.isVerified(change.user))) await this.store.removeAll(userId);
