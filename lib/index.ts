@@ -44,7 +44,7 @@ export { accessEndpoint } from './reach/access-endpoint.js';
 export { apiKeys } from './logins/api-keys/api-keys.plugin.js';
 export { ApiKey } from './logins/api-keys/api-key.js';
 export { passkeys, type PasskeysOptions } from './logins/passkeys/passkeys.plugin.js';
-export { Passkey, PasskeyChallenge, PasswordlessUser } from './logins/passkeys/passkey-tables.js';
+export { Passkey, PasskeyChallenge } from './logins/passkeys/passkey-tables.js';
 
 // Users of any origin
 export { AccessModule, type AccessModuleOptions } from './logins/access.module.js';

@@ -8,7 +8,7 @@ const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
 /** The plugins of accounts, features that an option adds, and what reads the core: these folders may grow. */
-const PLUGINS = ['logins', 'auth/jwks', 'auth/sessions', 'auth/links', 'auth/administration'];
+const PLUGINS = ['logins', 'auth/refusals', 'auth/jwks', 'auth/sessions', 'auth/links', 'auth/administration'];
 const OUTSIDE_OF_CORE = [
   'cli',
   'express',
@@ -69,6 +69,7 @@ const INNER_LAYERS: Readonly<Record<string, readonly string[]>> = {
     'plugins',
     'options',
     'accounts',
+    'refusals',
     'jwks',
     'sessions',
     'links',

@@ -1,6 +1,5 @@
-import { inspect } from 'node:util';
 import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { headersOf, type FailureAnswer, type ServiceUnavailable } from '../http/failure.js';
+import { causeOf, headersOf, type FailureAnswer, type ServiceUnavailable } from '../http/failure.js';
 import { setRoleHierarchy } from '../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import { negotiateRefusal } from '../problem-details/problem-details.js';
@@ -18,6 +17,12 @@ export interface Refused {
   readonly headers: FailureAnswer['headers'];
 }
 
+/** Is called for each 401 and 403 of the access rules. It must not throw. */
+export abstract class RefusalObserver {
+  /** @param rule the one that refuses, or `default` */
+  abstract refused(rule: string, request: HttpRequest): void;
+}
+
 /** Decides whether a request has access. Any exception in the decision is a refusal. */
 @Injectable()
 export class AccessDecision {
@@ -26,6 +31,7 @@ export class AccessDecision {
   constructor(
     private readonly rules: AccessRules,
     private readonly authenticator: Authenticator,
+    private readonly observer: RefusalObserver,
   ) {}
 
   /** @returns a promise only where something has to be looked up */
@@ -60,7 +66,10 @@ export class AccessDecision {
     request: HttpRequest,
     access: Access,
   ): Refused | undefined | Promise<Refused | undefined> {
-    if (failure && access.kind !== 'public') return { exception: failure, headers: headersOf(failure) };
+    if (failure && access.kind !== 'public') {
+      if (failure instanceof AccessRefused) this.observer.refused(describeDecision(access, undefined), request);
+      return { exception: failure, headers: headersOf(failure) };
+    }
     let refusal: Refusal | undefined;
     try {
       refusal = decide(access, principal && this.rules.compiled?.roles.expand(principal.roles));
@@ -68,29 +77,28 @@ export class AccessDecision {
       this.logFailure(error);
       refusal = { reason: 'forbidden' };
     }
-    if (refusal) return this.refuse(access, refusal, bearerWasSent);
+    const refuse = (by: Refusal): Refused => this.refuse(describeDecision(access, by), by, bearerWasSent, request);
+    if (refusal) return refuse(refusal);
     // Policies come last: a policy may look something up.
     if (!principal || !hasPolicy(access)) return undefined;
     const onError = (name: string, error: unknown): void =>
       this.logFailure(error, `The policy ${JSON.stringify(name)}`);
-    return checkPolicies(access.requirements, principal, request, onError).then(
-      (refused) => refused && this.refuse(access, refused, bearerWasSent),
-    );
+    return checkPolicies(access.requirements, principal, request, onError).then((by) => by && refuse(by));
   }
 
   private logFailure(error: unknown, what = 'The access decision'): void {
-    const cause = error instanceof Error ? error.stack : inspect(error);
-    this.logger.error(`${what} failed; the request is refused.`, cause);
+    this.logger.error(`${what} failed; the request is refused.`, causeOf(error));
   }
 
-  private refuse(access: Access, refusal: Refusal, bearerWasSent: boolean): Refused {
+  private refuse(rule: string, refusal: Refusal, bearerWasSent: boolean, request: HttpRequest): Refused {
+    this.observer.refused(rule, request);
     const exception =
       refusal.reason === 'forbidden'
         ? new AccessRefused(refusal.missing)
         : (refusal.exception ?? new AuthenticationRequired(bearerWasSent));
     const { explainRefusals } = this.rules.options;
-    const rule = explainRefusals && { 'X-Access-Rule': encodeURI(describeDecision(access, refusal)) };
-    return { exception, headers: { ...rule, ...headersOf(exception) } };
+    const header = explainRefusals && { 'X-Access-Rule': encodeURI(rule) };
+    return { exception, headers: { ...header, ...headersOf(exception) } };
   }
 }
 

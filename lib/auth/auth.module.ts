@@ -3,6 +3,7 @@ import type { ConfigurableModuleAsyncOptions, OnApplicationBootstrap, OnModuleIn
 import { ACCESS_OPTIONS } from '../access/access-options.js';
 import { Authenticator } from '../access/principal.js';
 import { RulesModule } from '../access/rules.module.js';
+import { RefusalObserver } from '../access/security-rules.guard.js';
 import { ConnectionQueues } from '../database/connections.js';
 import { CallerRoles } from '../http/principal.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
@@ -29,6 +30,7 @@ import { BearerAuthenticator } from './plugins/bearer-authenticator.js';
 import { describeEndpoints } from './plugins/describe-endpoints.js';
 import { endpointController } from './plugins/endpoint-controller.js';
 import { type AuthPlugin, AuthServices } from './plugins/plugin.js';
+import { RefusalEvents } from './refusals/refusal-events.js';
 import { sessions } from './sessions/sessions.plugin.js';
 import { Attempts } from './throttle/attempts.js';
 import type { ThrottleStorage } from './throttle/throttle-options.js';
@@ -63,7 +65,8 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     {
       provide: PasswordPolicy,
       inject: [AUTH_OPTIONS],
-      useFactory: ({ passwordPolicy }: ResolvedAuthOptions) => PasswordPolicy.load(passwordPolicy),
+      useFactory: ({ passwordPolicy, passwordHasher }: ResolvedAuthOptions) =>
+        PasswordPolicy.load(passwordPolicy, passwordHasher?.maxBytes),
     },
     {
       provide: Attempts,
@@ -76,8 +79,9 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     AuthServices,
     AuthPlugins,
     { provide: Authenticator, useClass: BearerAuthenticator },
+    { provide: RefusalObserver, useClass: RefusalEvents },
   ],
-  exports: [UserAccounts, UserRepository, Logins, Attempts, AuthEvents, Authenticator, ACCESS_OPTIONS],
+  exports: [UserAccounts, UserRepository, Logins, Attempts, AuthEvents, Authenticator, RefusalObserver, ACCESS_OPTIONS],
 })
 export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   constructor(

@@ -68,6 +68,17 @@ const UNREADABLE: Readonly<Record<number, string>> = {
 
 const logger = new Logger('declarest');
 
+export const causeOf = (error: unknown): string | undefined => (error instanceof Error ? error.stack : inspect(error));
+
+/** Calls code of the application that cannot change the answer. Its errors are logged. */
+export async function notify(what: string, call: () => unknown, log = logger): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    log.error(`${what} failed.`, causeOf(error));
+  }
+}
+
 /** A body that the platform could not read; on the application's own routes it says what the platform says. */
 export class UnreadableBody extends HttpException {
   constructor(cause: unknown) {
@@ -88,10 +99,8 @@ export function failureOf(
   given = new Set<string>(),
 ): Failure {
   const isHttp = exception instanceof HttpException;
-  if (!isHttp) {
-    const cause = exception instanceof Error ? exception.stack : inspect(exception);
-    logger.error(`A request failed unexpectedly${request ? `: ${describeRequest(request)}` : ''}.`, cause);
-  }
+  if (!isHttp)
+    logger.error(`A request failed unexpectedly${request ? `: ${describeRequest(request)}` : ''}.`, causeOf(exception));
   const failure = isHttp
     ? { status: exception.getStatus(), ...wordsOf(exception, given) }
     : { status: 500, message: 'Internal server error' };

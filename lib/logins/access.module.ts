@@ -4,6 +4,9 @@ import { APP_GUARD } from '@nestjs/core';
 import { ACCESS_OPTIONS, ACCESS_SETTINGS, type AccessSettings } from '../access/access-options.js';
 import { Authenticator } from '../access/principal.js';
 import { RulesModule } from '../access/rules.module.js';
+import { RefusalObserver } from '../access/security-rules.guard.js';
+import { RefusalEvents } from '../auth/refusals/refusal-events.js';
+import { AuthEvents } from '../auth/users/auth-events.js';
 import { expectKnownNames } from '../options/invalid-option.js';
 import { readOptions, refuserOf } from '../options/option-table.js';
 import { authenticatorProvider, IdentifyingGuard } from './source-authenticator.js';
@@ -32,9 +35,11 @@ export class AccessModule {
       providers: [
         { provide: ACCESS_OPTIONS, useValue: Object.freeze(settings) },
         authenticatorProvider(Authenticator, source),
+        AuthEvents,
+        { provide: RefusalObserver, useClass: RefusalEvents },
         ...(source.inGuard ? [{ provide: APP_GUARD, useClass: IdentifyingGuard }] : []),
       ],
-      exports: [ACCESS_OPTIONS, Authenticator],
+      exports: [ACCESS_OPTIONS, Authenticator, AuthEvents, RefusalObserver],
     };
   }
 }

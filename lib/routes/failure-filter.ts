@@ -1,8 +1,7 @@
 /** Answers failures of the package's endpoints, and tells the application, such as its error tracker, of unexpected ones. */
-import { inspect } from 'node:util';
-import { Catch, Injectable, Logger, type ArgumentsHost, type ExceptionFilter, type Type } from '@nestjs/common';
+import { Catch, Injectable, type ArgumentsHost, type ExceptionFilter, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { failureAnswer, type Failure, type ObserveError } from '../http/failure.js';
+import { failureAnswer, notify, type Failure, type ObserveError } from '../http/failure.js';
 import type { HttpRequest } from '../http/http-request.js';
 import { applicationOf, type Application } from './application.js';
 
@@ -23,18 +22,9 @@ export const observersOf = (application: Application): Set<ErrorObserver> => app
 
 export function observerOf(application: Application): ObserveError {
   return (error, request) => {
-    for (const observer of observersOf(application)) void call(observer, error, request);
+    for (const observer of observersOf(application))
+      void notify('An ErrorObserver', () => observer.onUnexpectedError(error, request));
   };
-}
-
-const logger = new Logger('declarest');
-
-async function call(observer: ErrorObserver, error: unknown, request: HttpRequest | undefined): Promise<void> {
-  try {
-    await observer.onUnexpectedError(error, request);
-  } catch (cause) {
-    logger.error('An ErrorObserver failed.', cause instanceof Error ? cause.stack : inspect(cause));
-  }
 }
 
 /** Answers every failure of the package's own controllers, whatever filters the application has. */

@@ -17,7 +17,7 @@ import { CLIENT, startProvider } from '../logins/identity-provider.js';
 const OTHERS = Object.keys(LOGINS).slice(1) as LoginName[];
 const PACKAGES = { passkey: '@simplewebauthn/server', 'second-factor': 'otplib', oidc: 'openid-client' };
 const ENTITIES = {
-  passkey: ['Passkey', 'PasskeyChallenge', 'PasswordlessUser'],
+  passkey: ['Passkey', 'PasskeyChallenge'],
   'second-factor': ['FactorChallenge', 'SecondFactor'],
   oidc: ['ExternalIdentity', 'LoginFlow'],
 };

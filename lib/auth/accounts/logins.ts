@@ -14,7 +14,7 @@ import { AccessTokens } from '../tokens/access-tokens.js';
 import { AuthEvents } from '../users/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
-import { fitsBcrypt, readTexts } from '../users/user-checks.js';
+import { readTexts } from '../users/user-checks.js';
 import { UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
 
 /** No login name is longer. */
@@ -90,7 +90,10 @@ export class Logins {
     const findUser = async (): Promise<string | undefined> => (await find())?.id.toString();
     const attempt = { action: 'password', account: name, address, findUser } as const;
     const { found, hash, challenge } = await this.attempts.run(attempt, async () => {
-      const user = await this.compare(name, await find(), password, context);
+      const user = await find();
+      // Who cannot log in takes as long as an unknown user.
+      const matches = await this.passwords.verify(password, user?.active ? user.password : undefined);
+      if (!user || !matches) throw this.failed(name, context);
       const renewed = await this.passwords.renew(user, password);
       return { found: user, hash: renewed, challenge: await this.plugins.beforeLogin(withoutHash(user), context) };
     });
@@ -126,15 +129,13 @@ export class Logins {
   async issueForNewUser(user: AuthUser, request: HttpRequest): Promise<LoginAnswer> {
     const userId = String(user.id);
     const context = { ...contextOf(request), isNew: true };
-    const prepare = async () => {
-      const challenge = await this.plugins.beforeLogin(user, context);
-      return { challenge, own: challenge ? undefined : await this.accessTokens.ownClaimsOf(user) };
-    };
-    const { challenge, own } = await prepare().catch(async (error: unknown) => {
+    const undo = async (error: unknown): Promise<never> => {
       // A repository may not implement it. The first error says what is wrong.
       await this.users.undoCreate(userId).catch(() => undefined);
       throw error;
-    });
+    };
+    const challenge = await this.plugins.beforeLogin(user, context).catch(undo);
+    const own = challenge ? undefined : await this.accessTokens.ownClaimsOf(user).catch(undo);
     this.events.emit('user.registered', { userId });
     const profile = profileOf(user, this.options);
     if (challenge) return { success: true, message: challenge.message, data: { user: profile, ...challenge.data } };
@@ -157,14 +158,6 @@ export class Logins {
       if (!found) throw new UnauthorizedException('Invalid credentials');
       return found;
     });
-  }
-
-  private async compare(name: string, user: AuthUser | null, password: string, context: LoginContext) {
-    // Who cannot log in takes as long as an unknown user. bcrypt compares only the beginning of an over-long password.
-    const hash = user?.active && fitsBcrypt(password) ? user.password : undefined;
-    const matches = await this.passwords.verify(password, hash);
-    if (!user || !matches) throw this.failed(name, context);
-    return user;
   }
 
   private failed(name: string, { address }: LoginContext): UnauthorizedException {

@@ -133,14 +133,13 @@ export class UserAccounts {
     const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
     const checks = { ...this.checks, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
     const fields = checkUser(user, checks, [this.options.loginField, 'password']);
-    await this.policy.check(String(fields['password']), fields);
-    const password = await this.passwords.hash(String(fields['password']));
+    const password = await this.hashNew(fields, String(fields['password']));
     return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
   }
 
   /** @internal @throws InvalidUserError for a password that is not accepted */
-  async hashNew(user: AuthUser, password: string): Promise<string> {
-    await this.policy.check(password, { ...withoutHash(user) });
+  async hashNew(user: object, password: string): Promise<string> {
+    await this.policy.check(password, { ...user });
     return this.passwords.hash(password);
   }
 

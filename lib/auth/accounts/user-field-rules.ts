@@ -6,6 +6,7 @@ import type { JsonSchema } from '../../entities/json-schema.js';
 import { describe } from '../../options/invalid-option.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
+import { PasswordPolicy } from '../passwords/password-policy.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { acceptAny, checkChanges, checkUser, REGISTRATION_FIELDS, USER_CHECKS } from '../users/user-checks.js';
@@ -28,6 +29,7 @@ export class UserFieldRules {
   /** @throws InvalidOptionError for a field that the user class does not add, and for a mandatory column not listed */
   constructor(
     private readonly accounts: UserAccounts,
+    policy: PasswordPolicy,
     @Inject(AUTH_OPTIONS)
     { registration, registrationFields, loginField, userClass, plugins }: ResolvedAuthOptions,
     @Optional() @Inject(DataSource) dataSource?: DataSource,
@@ -61,7 +63,7 @@ export class UserFieldRules {
     const reads = Object.fromEntries(added.map(({ name, type }) => [name, type?.read ?? acceptAny]));
     const schemas = Object.fromEntries(added.map(({ name, type }) => [name, type?.schemas.body ?? {}]));
     this.checks = { ...ofPackage(accounts.checks), ...reads };
-    this.schemas = { ...ofPackage(USER_SCHEMAS), ...schemas };
+    this.schemas = { ...ofPackage({ ...USER_SCHEMAS, password: policy.schema }), ...schemas };
     this.changes = { firstName: USER_CHECKS.firstName, lastName: USER_CHECKS.lastName, ...reads };
     this.nullable = ['firstName', 'lastName', ...namesOf(added.filter(({ nullable = true }) => nullable))];
   }

@@ -111,7 +111,7 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
    * @example accountLinks: 'https://shop.example/account'
    */
   accountLinks?: string | undefined;
-  /** Which passwords are accepted, besides the limits of 8 characters and 72 bytes. @default any */
+  /** Which passwords are accepted, besides the limits of 8 characters and `passwordHasher.maxBytes`. @default any */
   passwordPolicy?: PasswordPolicyOptions;
   /**
    * Adds claims to each token, to `request.user`, and to the user of scopes. `me` does not show them. What it returns must

@@ -6,7 +6,7 @@ import { areNames, expectKnownNames, isClass, isProduction } from '../../options
 import { flag, integer, isFunction, isObject, isOneOf, optional, plainPath } from '../../options/option-table.js';
 import { positive, readNestedOptions, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
 import type { Accepts, OptionsOf } from '../../options/option-table.js';
-import type { PasswordHasher } from '../passwords/password-hasher.js';
+import { BCRYPT_BYTES, type PasswordHasher } from '../passwords/password-hasher.js';
 import { PASSWORD_POLICY } from '../passwords/password-policy.js';
 import type { AuthPlugin } from '../plugins/plugin.js';
 import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
@@ -34,6 +34,7 @@ const USER_ADVICE = 'set `@Entity() class User extends AuthUser {}`';
 const PROVIDER_KINDS = ['useClass', 'useExisting', 'useValue', 'useFactory'];
 const HASHER_METHODS = ['hash', 'verify', 'needsRehash'];
 const HASHER_ADVICE = 'give the three functions, or remove it: bcrypt is the default';
+const HASHER = { maxBytes: integer(BCRYPT_BYTES, BCRYPT_BYTES, 1_024) };
 
 const isText: Accepts = (value) => typeof value === 'string' && value.trim() !== '';
 const isHasher: Accepts = (value) => HASHER_METHODS.every((name) => isFunction((value as never)?.[name]));
@@ -128,18 +129,18 @@ export function resolveStaticOptions(
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions) {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);
-  const { jwtSecret, passwordPolicy } = settings;
+  const { jwtSecret, passwordPolicy = { common: false } } = settings;
   const { tokenKeys, randomSecret } = statics;
   const jwtSecrets = jwtSecret === undefined && tokenKeys.length > 0 ? [] : resolveSecrets(jwtSecret, randomSecret);
   for (const { name, option = name, accessTokens } of statics.plugins)
     if (settings.jwtExpirationHours !== undefined && accessTokens)
       logger.warn(`jwtExpirationHours has no effect with \`${option}\`: set \`${accessTokens.option}\` instead.`);
-  if (passwordPolicy !== undefined) readNestedOptions('passwordPolicy', PASSWORD_POLICY, passwordPolicy);
+  readNestedOptions('passwordHasher', HASHER, { maxBytes: read.passwordHasher?.maxBytes });
   expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics.plugins);
   return Object.freeze({
     ...statics,
     ...read,
-    passwordPolicy,
+    passwordPolicy: readNestedOptions('passwordPolicy', PASSWORD_POLICY, passwordPolicy),
     accountLinks: new URL(read.accountLinks).href.replace(/\/+$/, ''),
     loginField: (loginMethod === 'EMAIL' ? 'email' : 'username') as LoginField,
     /** The first one signs, unless there are keys. */

@@ -1,6 +1,8 @@
 /** The option `passwordPolicy`: which passwords are accepted. */
-import { flag, integer, isFunction, optional, refuseAuthOption } from '../../options/option-table.js';
-import { InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
+import type { JsonSchema } from '../../entities/json-schema.js';
+import { flag, integer, isFunction, optional, refuseAuthOption, type OptionsOf } from '../../options/option-table.js';
+import { InvalidUserError, USER_CHECKS, USER_SCHEMAS, type Check } from '../users/user-checks.js';
+import { BCRYPT_BYTES } from './password-hasher.js';
 
 type PolicyUser = Readonly<Record<string, unknown>>;
 
@@ -17,35 +19,46 @@ export interface PasswordPolicyOptions {
   check?: (password: string, user: PolicyUser) => string | undefined | Promise<string | undefined>;
 }
 
-const MIN = 8;
-const MAX = 72;
 const COMMON_PASSWORDS = 10_000;
 const PACKAGE = '@zxcvbn-ts/language-common';
 
 export const PASSWORD_POLICY = {
-  minLength: integer(MIN, MIN, MAX),
+  minLength: integer(8, 8, BCRYPT_BYTES),
   common: flag(true),
-  check: optional('a function', isFunction, 'give a function of the password and the user'),
+  check: optional<PasswordPolicyOptions['check']>(
+    'a function',
+    isFunction,
+    'give a function of the password and the user',
+  ),
 };
+
+type PolicySettings = OptionsOf<typeof PASSWORD_POLICY>;
 
 export class PasswordPolicy {
   private constructor(
-    private readonly options: PasswordPolicyOptions,
+    private readonly options: PolicySettings,
+    private readonly maxBytes: number,
     private readonly common: ReadonlySet<string>,
   ) {}
 
-  /** @throws InvalidOptionError where the package with the list is missing */
-  static async load(options: PasswordPolicyOptions = { common: false }): Promise<PasswordPolicy> {
-    return new PasswordPolicy(options, options.common === false ? new Set() : await loadCommonPasswords());
+  /** @param maxBytes of a password in UTF-8 @throws InvalidOptionError where the package with the list is missing */
+  static async load(options: PolicySettings, maxBytes = BCRYPT_BYTES): Promise<PasswordPolicy> {
+    return new PasswordPolicy(options, maxBytes, options.common ? await loadCommonPasswords() : new Set());
+  }
+
+  /** For the document of the API. JSON Schema cannot limit bytes. */
+  get schema(): JsonSchema {
+    const description = `At most ${this.maxBytes} bytes in UTF-8.`;
+    return { ...USER_SCHEMAS['password'], minLength: this.options.minLength, maxLength: this.maxBytes, description };
   }
 
   readonly read: Check = (value) => {
     const read = USER_CHECKS.password(value);
-    if ('expected' in read) return read;
-    const { minLength = MIN } = this.options;
-    const password = read.value as string;
-    if ([...password].length < minLength) return { expected: `at least ${minLength} characters` };
-    return this.common.has(password.toLowerCase()) ? { expected: 'a password that few people use' } : read;
+    if (typeof value !== 'string' || 'expected' in read) return read;
+    const { minLength } = this.options;
+    if ([...value].length < minLength) return { expected: `at least ${minLength} characters` };
+    if (Buffer.byteLength(value) > this.maxBytes) return { expected: `at most ${this.maxBytes} bytes in UTF-8` };
+    return this.common.has(value.toLowerCase()) ? { expected: 'a password that few people use' } : read;
   };
 
   /** @throws InvalidUserError (400) */

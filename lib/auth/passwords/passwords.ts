@@ -6,9 +6,9 @@ import { ServiceUnavailable } from '../../http/failure.js';
 import { newToken } from '../tokens/secret-tokens.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
-import { fitsBcrypt } from '../users/user-checks.js';
 import { UserRepository } from '../users/user.repository.js';
-import { bcryptHasher, NO_PASSWORD, unknownBcryptHash, type PasswordHasher } from './password-hasher.js';
+import { BCRYPT_BYTES, bcryptHasher, isOfBcrypt, NO_PASSWORD, unknownBcryptHash } from './password-hasher.js';
+import type { PasswordHasher } from './password-hasher.js';
 
 const TIMEOUT_SECONDS = 30;
 
@@ -54,9 +54,13 @@ export class Passwords {
 
   /** @param hash `undefined` for an unknown user @throws ServiceUnavailable (503) when too many passwords wait */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
-    const isUnknown = hash === undefined || hash === NO_PASSWORD;
+    const { maxBytes = BCRYPT_BYTES } = this.hasher;
+    // bcrypt compares only the beginning of a longer password, also where another hasher takes its hashes over.
+    const most = hash !== undefined && isOfBcrypt(hash) ? BCRYPT_BYTES : maxBytes;
+    const isUnknown = hash === undefined || hash === NO_PASSWORD || Buffer.byteLength(password) > most;
     const against = isUnknown ? await this.unknownHash() : hash;
-    const isEqual = await hashingQueue.run(() => this.hasher.verify(password, against));
+    // No text is hashed that is longer than a password can be.
+    const isEqual = await hashingQueue.run(() => this.hasher.verify(password.slice(0, maxBytes), against));
     return isEqual && !isUnknown;
   }
 
@@ -90,8 +94,7 @@ export class Passwords {
   /** @returns the user, including its hash, where the password is theirs; the time does not depend on the user */
   async verifyUser(id: string, password: string): Promise<AuthUser | undefined> {
     const user = await this.users.findWithHash(id);
-    // bcrypt compares only the beginning of an over-long password.
-    const isEqual = await this.verify(password, fitsBcrypt(password) ? user?.password : undefined);
+    const isEqual = await this.verify(password, user?.password);
     if (!user || !isEqual) return undefined;
     // The comparison waits for its turn: the password may have been reset meanwhile.
     return (await this.users.findWithHash(id))?.password === user.password ? user : undefined;

@@ -80,6 +80,7 @@ function partsOf({ schemas: fields, required, loginField, parseId }: Described, 
   const mandatory = Object.entries(fields).filter(([name]) => required.includes(name));
   const schemas = new Map([
     ['AuthProfile', openObject({ ...identity, firstName: TEXT_OR_NULL, lastName: TEXT_OR_NULL, active: BOOLEAN })],
+    ['NewPassword', fields['password'] as JsonSchema],
     ['Registration', closedObject(Object.fromEntries([...optional, ...mandatory]), required)],
     ['Credentials', openObject({ [loginField]: login, password: SECRET })],
   ]);

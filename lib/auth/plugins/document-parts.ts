@@ -36,7 +36,7 @@ export const MESSAGE = { success: TRUE, message: TEXT };
 export const TOKEN = { token: { ...TEXT, description: 'For `Authorization: Bearer`.' } };
 export const SECRET = { ...TEXT, examples: ['correct horse battery'] };
 export const EMAIL = USER_SCHEMAS['email'] as JsonSchema;
-export const NEW_PASSWORD = USER_SCHEMAS['password'] as JsonSchema;
+export const NEW_PASSWORD = refTo('NewPassword');
 export const NAMES = {
   firstName: orNull(USER_SCHEMAS['firstName'] as JsonSchema),
   lastName: orNull(USER_SCHEMAS['lastName'] as JsonSchema),

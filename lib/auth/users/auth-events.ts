@@ -1,6 +1,6 @@
-/** What happens to accounts, for logs and audits of the application. */
-import { inspect } from 'node:util';
+/** What happens to accounts, and what access rules refuse, for logs and audits of the application. */
 import { Injectable, Logger } from '@nestjs/common';
+import { notify } from '../../http/failure.js';
 
 interface UserEvent {
   /** The id of the user as text. */
@@ -40,8 +40,8 @@ export type AuthEvent<N extends AuthEventName> = AuthEventMap[N] & { readonly na
 export type AuthListener<N extends AuthEventName> = (event: AuthEvent<N>) => void | Promise<void>;
 
 /**
- * Calls listeners of the application when something happens to an account. A listener runs after the fact and cannot
- * prevent it; its errors are logged.
+ * Calls listeners of the application when something happens to an account, or a rule refuses access. A listener runs after
+ * the fact and cannot prevent it; its errors are logged.
  * @example events.on('session.reused', ({ userId, address }) => log.write(`Stolen token of ${userId}`, address));
  */
 @Injectable()
@@ -59,17 +59,7 @@ export class AuthEvents {
   /** Calls the listeners of an event. It returns at once, and never throws. */
   emit<N extends AuthEventName>(name: N, facts: AuthEventMap[N]): void {
     const event = { name, at: new Date(), ...facts };
-    for (const listener of this.listeners.get(name) ?? []) void this.call(listener, event);
-  }
-
-  private async call(
-    listener: (event: never) => void | Promise<void>,
-    event: { readonly name: string },
-  ): Promise<void> {
-    try {
-      await listener(event as never);
-    } catch (error) {
-      this.logger.error(`A listener of ${event.name} failed.`, error instanceof Error ? error.stack : inspect(error));
-    }
+    for (const listener of this.listeners.get(name) ?? [])
+      void notify(`A listener of ${name}`, () => listener(event as never), this.logger);
   }
 }

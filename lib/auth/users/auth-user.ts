@@ -66,7 +66,7 @@ export abstract class AuthUser extends BaseEntity {
 export interface NewUser {
   email?: string | null;
   username?: string | null;
-  /** 8 characters to 72 bytes of UTF-8; stored as a bcrypt hash. */
+  /** 8 characters to 72 bytes of UTF-8, or `maxBytes` of the `passwordHasher`; stored as a hash. */
   password: string;
   /** @default 'USER' */
   role?: string;

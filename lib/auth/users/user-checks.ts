@@ -21,17 +21,12 @@ export type Check = (value: unknown) => Reading;
 
 export const acceptAny: Check = (value) => ({ value });
 
-/** bcrypt ignores everything after the first 72 bytes. */
-const PASSWORD_MAX_BYTES = 72;
-
 /** The syntax of `<input type=email>` (HTML standard, "valid e-mail address"), lower case only. */
 const EMAIL =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
 /** Trims and lower-cases ASCII text only: `toLowerCase` would turn the Kelvin sign into the letter `k`. */
 const normalizeEmail = (text: string): string => (/^\p{ASCII}*$/u.test(text) ? text.trim().toLowerCase() : text);
-
-export const fitsBcrypt = (password: string): boolean => Buffer.byteLength(password) <= PASSWORD_MAX_BYTES;
 
 const lengthOf = (text: string): number => [...text].length;
 
@@ -52,12 +47,9 @@ const { email, username, name, role } = USER_LIMITS;
 const checkEmail = text(3, email, `an e-mail address of at most ${email} characters`, (value) => EMAIL.test(value));
 const checkName = text(0, name, `text of at most ${name} characters`);
 
-function checkPassword(value: unknown): Reading {
-  // UTF-8 encodes every lone surrogate as U+FFFD, so different passwords would have the same hash.
-  if (typeof value !== 'string' || !value.isWellFormed()) return { expected: 'well-formed text' };
-  if (lengthOf(value) < 8) return { expected: 'at least 8 characters' };
-  return fitsBcrypt(value) ? { value } : { expected: `at most ${PASSWORD_MAX_BYTES} bytes in UTF-8` };
-}
+/** UTF-8 encodes every lone surrogate as U+FFFD, so different passwords would have the same hash. */
+const checkText: Check = (value) =>
+  typeof value === 'string' && value.isWellFormed() ? { value } : { expected: 'well-formed text' };
 
 const SEEN = String.raw`[^\p{C}\p{Z}\p{DI}\u2800]+`;
 const ROLE = `^${SEEN}(?: ${SEEN})*$`;
@@ -85,7 +77,8 @@ function checkRole(value: unknown, roles?: CallerRoles): Reading {
 export const USER_CHECKS = Object.freeze({
   email: (value: unknown) => checkEmail(typeof value === 'string' ? normalizeEmail(value) : value),
   username: text(1, username, `1 to ${username} characters without leading or trailing space`, isTrimmed),
-  password: checkPassword,
+  /** `PasswordPolicy` checks more. */
+  password: checkText,
   firstName: checkName,
   lastName: checkName,
   role: checkRole,
@@ -97,17 +90,11 @@ const TRIMMED = String.raw`^(?!\s)${PRINTED}(?<!\s)$`;
 /** A pattern without the flag `u` cannot name the classes of `ROLE`. It leaves out the usual invisible characters. */
 const WORD = String.raw`[^\u0000-\u0020\u007f-\u00a0\u00ad\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\ufeff]+`;
 
-/** The same checks for the document of the API. JSON Schema cannot limit the bytes of a password. */
+/** The same checks for the document of the API. `PasswordPolicy` has the limits of a password. */
 export const USER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   email: { type: 'string', format: 'email', maxLength: email, pattern: EMAIL.source.replaceAll('a-z', 'A-Za-z') },
   username: { type: 'string', minLength: 1, maxLength: username, pattern: TRIMMED, examples: ['ann'] },
-  password: {
-    type: 'string',
-    minLength: 8,
-    maxLength: PASSWORD_MAX_BYTES,
-    description: `At most ${PASSWORD_MAX_BYTES} bytes in UTF-8.`,
-    examples: ['correct horse battery'],
-  },
+  password: { type: 'string', examples: ['correct horse battery'] },
   firstName: { type: 'string', maxLength: name, pattern: `^${PRINTED}$`, examples: ['Ann'] },
   lastName: { type: 'string', maxLength: name, pattern: `^${PRINTED}$`, examples: ['Lee'] },
   role: { type: 'string', minLength: 1, maxLength: role, pattern: `^${WORD}(?: ${WORD})*$`, examples: ['USER'] },
@@ -161,10 +148,6 @@ export function checkChanges(
   const missing = nulls.filter((name) => !nullable.includes(name));
   return { ...checkUser(input, checks, missing), ...Object.fromEntries(emptied) };
 }
-
-/** Lone surrogates are refused, because different passwords with them would have the same hash. */
-const checkText: Check = (value) =>
-  typeof value === 'string' && value.isWellFormed() ? { value } : { expected: 'well-formed text' };
 
 export type Texts<R extends string, O extends string> = Readonly<Record<R, string> & Partial<Record<O, string>>>;
 

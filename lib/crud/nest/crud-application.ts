@@ -13,7 +13,7 @@ import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../decla
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
 import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
-import { memoized } from '../sql/bounded-map.js';
+import { memoized } from '../../database/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
 import type { Operator } from '../sql/operators.js';
 import { assertReadable } from '../store/record-store.js';

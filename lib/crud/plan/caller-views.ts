@@ -12,7 +12,7 @@ import { permissionsOf, readableParameters } from '../rows/field-permissions.js'
 import { isBound } from '../rows/owner.js';
 import { type WritePrecondition, and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
-import { BoundedMap } from '../sql/bounded-map.js';
+import { BoundedMap } from '../../database/bounded-map.js';
 import { pathOf } from './relation-parameters.js';
 import type { Resource } from './resource.js';
 

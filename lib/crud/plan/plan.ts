@@ -15,7 +15,7 @@ import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
-import { memoized } from '../sql/bounded-map.js';
+import { memoized } from '../../database/bounded-map.js';
 import { and, compare, isEverything, or, keyIs } from '../sql/condition.js';
 import type { Condition, Relation, WritePrecondition } from '../sql/condition.js';
 import type { Call } from '../store/call.js';

@@ -1,7 +1,7 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
 import type { QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { BoundedMap } from '../sql/bounded-map.js';
+import { BoundedMap } from '../../database/bounded-map.js';
 import { ascending, type Condition } from '../sql/condition.js';
 import { boundValues, shapeOf } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';

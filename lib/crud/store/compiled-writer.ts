@@ -10,7 +10,7 @@ import { isSqlite } from '../../entities/database-family.js';
 import { propertyOf } from '../../entities/entity-instances.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
-import { BoundedMap } from '../sql/bounded-map.js';
+import { BoundedMap } from '../../database/bounded-map.js';
 import type { Condition } from '../sql/condition.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
 import { databaseDefault } from '../sql/dialect.js';

@@ -5,7 +5,7 @@ import type { CallerRoles } from '../../http/principal.js';
 import type { ConnectionQueue } from '../../database/connections.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { memoized } from '../sql/bounded-map.js';
+import { memoized } from '../../database/bounded-map.js';
 import type { Operator } from '../sql/operators.js';
 import { escapePath } from '../sql/dialect.js';
 import { describeEntity } from '../../entities/entity-schema.js';

@@ -1,13 +1,13 @@
 /** The identities at providers that users log in with. */
 import { ConflictException, Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { NO_PASSWORD } from '../../auth/passwords/password-hasher.js';
 import { hashOf } from '../../auth/tokens/secret-tokens.js';
 import { AccountTables } from '../../auth/users/account-tables.js';
 import { AuthEvents } from '../../auth/users/auth-events.js';
 import { UserRepository } from '../../auth/users/user.repository.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { isSqlite } from '../../entities/database-family.js';
+import { hasPassword } from '../has-password.js';
 import { type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
 import { ExternalIdentity } from './oidc-tables.js';
 
@@ -67,7 +67,7 @@ export class ExternalIdentities {
 
   /** @returns whether the user has it @throws ConflictException (409) where the user could not log in any more */
   async unlink(userId: string, id: string): Promise<boolean> {
-    const hasPassword = await this.hasPassword(userId);
+    const mayBeLast = await hasPassword(this.users, userId);
     const unlinked = await this.transaction(async (manager) => {
       const query = manager.createQueryBuilder(ExternalIdentity, 'identity').cache(false);
       query.where({ userId, isLinked: true }).orderBy('identity.id');
@@ -78,7 +78,7 @@ export class ExternalIdentities {
       if (!identity) return undefined;
       const isUsable = (each: ExternalIdentity): boolean =>
         each !== identity && this.settings.providers.has(each.provider);
-      if (!hasPassword && !own.some(isUsable))
+      if (!mayBeLast && !own.some(isUsable))
         throw new ConflictException('This is the only way to log in: set a password, or link another login first');
       await manager.update(ExternalIdentity, { id }, { isLinked: false });
       return identity;
@@ -89,12 +89,6 @@ export class ExternalIdentities {
 
   async removeAll(userId: string): Promise<void> {
     await this.tables.run((manager) => manager.delete(ExternalIdentity, { userId }));
-  }
-
-  /** Whether a user has a password. It is never removed again. */
-  async hasPassword(userId: string): Promise<boolean> {
-    const user = await this.users.findWithHash(userId);
-    return user !== null && user.password !== NO_PASSWORD;
   }
 
   private afterLink(row: ExternalIdentity): ExternalIdentity {

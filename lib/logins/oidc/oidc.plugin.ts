@@ -8,6 +8,7 @@ import { InvalidUserError } from '../../auth/users/user-checks.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
+import { hasPassword } from '../has-password.js';
 import { MOMENT, momentOf } from '../moments.js';
 import { ExternalIdentities } from './external-identities.js';
 import { ExternalLogins } from './external-logins.js';
@@ -105,7 +106,7 @@ const ENDPOINTS: readonly Endpoint[] = [
       const userId = String(signedIn().id);
       if (!(await users.findById(userId))?.active) throw new AuthenticationRequired(true);
       // A stolen token alone must not let its thief log in for ever.
-      if (await get(ExternalIdentities).hasPassword(userId)) {
+      if (await hasPassword(users, userId)) {
         if (body.password === undefined) throw new InvalidUserError(['password: required']);
         await get(Logins).repeatPassword(signedIn(), body.password, request);
       }

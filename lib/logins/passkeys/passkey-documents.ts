@@ -45,5 +45,5 @@ export const PASSKEY: NamedSchema = {
   }),
 };
 
-const CEREMONY = { type: 'object', description: 'The options of the ceremony as JSON (WebAuthn level 3).' };
+export const CEREMONY = { type: 'object', description: 'The options of the ceremony as JSON (WebAuthn level 3).' };
 export const startAnswer = { 200: jsonResponse('For the browser', openObject({ success: TRUE, data: CEREMONY })) };

@@ -1,6 +1,6 @@
 /** The options of `passkeys()`, and its events. */
 import { describe } from '../../options/invalid-option.js';
-import { readNestedOptions, refuseAuthOption, row } from '../../options/option-table.js';
+import { flag, readNestedOptions, refuseAuthOption, row } from '../../options/option-table.js';
 
 interface PasskeyEvent {
   /** The id of the user as text. */
@@ -28,7 +28,15 @@ export interface PasskeysOptions {
    * @example ['https://shop.example', 'https://admin.shop.example']
    */
   origins: readonly string[];
+  /**
+   * Whether passkeys are a second factor. Other logins of a user with a passkey then need one too, or a code of
+   * `secondFactor()`. Each login by a passkey has given the factor: it needs no code, and `hasFactor` takes it.
+   * @default false
+   */
+  secondFactor?: boolean;
 }
+
+export const PASSKEY_SETTINGS = Symbol('declarest.passkeySettings');
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 /** WebAuthn takes no addresses of IP. */
@@ -44,17 +52,18 @@ const areTexts = (value: unknown): boolean =>
 const OPTIONS = {
   rpId: row('', 'a domain such as "shop.example"', isDomain, 'set the domain, without scheme, port and path'),
   origins: row<readonly string[]>([], 'a list of origins', areTexts, 'give for example ["https://shop.example"]'),
+  secondFactor: flag(),
 };
 
 /** @throws InvalidOptionError */
 export function readSettings(options: PasskeysOptions): Readonly<PasskeysOptions> {
-  const { rpId, origins } = readNestedOptions('passkeys', OPTIONS, options);
+  const { rpId, origins, secondFactor } = readNestedOptions('passkeys', OPTIONS, options);
   const wrong = origins.find((origin) => !isOriginOf(origin, rpId));
   if (wrong !== undefined) {
     const advice = `give for example "https://${rpId}", without a path and without a slash at the end`;
     refuseAuthOption('passkeys.origins', `HTTPS origins of ${rpId} and its subdomains`, describe(wrong), advice);
   }
-  return Object.freeze({ rpId, origins });
+  return Object.freeze({ rpId, origins, secondFactor });
 }
 
 function isOriginOf(text: string, rpId: string): boolean {

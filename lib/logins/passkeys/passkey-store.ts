@@ -1,4 +1,4 @@
-/** The statements on the tables of passkeys and of users without a password. */
+/** The statements on the table of passkeys. */
 import { ConflictException, Injectable } from '@nestjs/common';
 import { type EntityManager, LessThan } from 'typeorm';
 import { hashOf } from '../../auth/tokens/secret-tokens.js';
@@ -6,7 +6,8 @@ import { AccountTables } from '../../auth/users/account-tables.js';
 import { UserRepository } from '../../auth/users/user.repository.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { isSqlite } from '../../entities/database-family.js';
-import { Passkey, PasswordlessUser } from './passkey-tables.js';
+import { hasPassword } from '../has-password.js';
+import { Passkey } from './passkey-tables.js';
 import type { CredentialUse, NewCredential } from './web-authn.js';
 
 /** Of one user. */
@@ -72,7 +73,7 @@ export class PasskeyStore {
   /** Locks the passkeys of the user, so that two requests at once do not take the last two. */
   async remove(userId: string, id: string): Promise<'removed' | 'unknown' | 'last'> {
     // A user who has a password keeps one.
-    const mayBeLast = await this.hasPassword(userId);
+    const mayBeLast = await hasPassword(this.users, userId);
     const { connections, dataSource } = this.tables;
     const work = async (manager: EntityManager) => {
       const query = manager.createQueryBuilder(Passkey, 'passkey').cache(false).where({ userId }).orderBy('passkey.id');
@@ -93,25 +94,5 @@ export class PasskeyStore {
 
   async removeAll(userId: string): Promise<void> {
     await this.tables.run((manager) => manager.delete(Passkey, { userId }));
-  }
-
-  /** Removes what refers to a user who does not exist any more. */
-  async forget(userId: string): Promise<void> {
-    await this.removeAll(userId);
-    await this.tables.run((manager) => manager.delete(PasswordlessUser, { userId }));
-  }
-
-  /** Remembers that nobody knows the present password of the user. */
-  async markPasswordless(userId: string): Promise<void> {
-    const unusedHash = hashOf((await this.users.findWithHash(userId))?.password ?? '');
-    await this.tables.run((manager) => manager.insert(PasswordlessUser, { userId, unusedHash }));
-  }
-
-  async hasPassword(userId: string): Promise<boolean> {
-    const user = await this.users.findWithHash(userId);
-    const row = await this.tables.read((manager) =>
-      manager.findOne(PasswordlessUser, { where: { userId }, cache: false }),
-    );
-    return user !== null && row?.unusedHash !== hashOf(user.password);
   }
 }

@@ -1,4 +1,4 @@
-/** The tables of passkeys, of their challenges, and of users without a password. */
+/** The tables of passkeys and of their challenges. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { TIME } from '../../database/database-time.js';
 
@@ -81,16 +81,4 @@ export class PasskeyChallenge {
   @Index()
   @Column(TIME)
   expiresAt!: number;
-}
-
-/** A user who has registered by a passkey, and has no password until the hash changes. */
-@Entity('declarest_passwordless_user')
-export class PasswordlessUser {
-  /** The id of the user as text. */
-  @PrimaryColumn(USER_ID)
-  userId!: string;
-
-  /** SHA-256 of the hash of a random password, which nobody knows. */
-  @Column(HASH)
-  unusedHash!: string;
 }

@@ -1,12 +1,16 @@
 /** Passkeys, a plugin of accounts. */
 import type { AuthPlugin } from '../../auth/plugins/plugin.js';
 import { limitByAddress } from '../../auth/throttle/attempt.js';
+import { FactorChallenges } from '../second-factor/factor-challenges.js';
+import { FactorChallenge } from '../second-factor/factor-tables.js';
+import { LoginSteps, STEP_DOCUMENT } from '../second-factor/login-steps.js';
 import { PasskeyChallenges } from './passkey-challenges.js';
 import { PASSKEY } from './passkey-documents.js';
 import { ENDPOINTS } from './passkey-endpoints.js';
-import { type PasskeysOptions, readSettings } from './passkey-settings.js';
+import { PASSKEY_SETTINGS, type PasskeysOptions, readSettings } from './passkey-settings.js';
+import { passkeyStep } from './passkey-step.js';
 import { PasskeyStore } from './passkey-store.js';
-import { Passkey, PasskeyChallenge, PasswordlessUser } from './passkey-tables.js';
+import { Passkey, PasskeyChallenge } from './passkey-tables.js';
 import { Passkeys } from './passkeys.js';
 import { WebAuthn } from './web-authn.js';
 
@@ -14,27 +18,36 @@ export type { PasskeysOptions };
 
 /**
  * Registrations and logins by passkeys (WebAuthn), below `{base}/passkeys`. Needs the package `@simplewebauthn/server`, and
- * the tables of `Passkey`, `PasskeyChallenge` and `PasswordlessUser`.
+ * the tables of `Passkey` and `PasskeyChallenge`; with `secondFactor`, that of `FactorChallenge` too.
  * @throws InvalidOptionError
  * @example plugins: [passkeys({ rpId: 'shop.example', origins: ['https://shop.example'] })]
  */
 export function passkeys(options: PasskeysOptions): AuthPlugin {
   const settings = readSettings(options);
+  const { secondFactor: isFactor = false } = settings;
   return {
     name: 'passkeys',
-    tables: [Passkey, PasskeyChallenge, PasswordlessUser],
+    tables: [Passkey, PasskeyChallenge, ...(isFactor ? [FactorChallenge] : [])],
     providers: [
+      { provide: PASSKEY_SETTINGS, useValue: settings },
       { provide: WebAuthn, useFactory: () => WebAuthn.load(settings) },
       PasskeyChallenges,
       PasskeyStore,
       Passkeys,
+      ...(isFactor ? [FactorChallenges, LoginSteps] : []),
     ],
-    endpoints: ENDPOINTS,
+    endpoints: isFactor ? [...ENDPOINTS, passkeyStep] : ENDPOINTS,
     limits: {
       passkey: limitByAddress,
       passkeyChallenge: ({ addressTries }) => ({ address: 10 * addressTries }),
+      // Whoever is stopped by it has given the password before.
+      passkeyStep: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),
     },
-    accountChanged: ({ get }, change) => get(Passkeys).follow(change),
-    describe: () => ({ schemas: [PASSKEY] }),
+    async accountChanged({ get }, change) {
+      await get(Passkeys).follow(change);
+      if (isFactor) await get(LoginSteps).follow(change);
+    },
+    ...(isFactor && { beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context) }),
+    describe: () => ({ schemas: [PASSKEY], ...(isFactor && STEP_DOCUMENT) }),
   };
 }

@@ -1,8 +1,10 @@
 /** What users do with passkeys: register, log in, confirm a change, add, and follow changes of the account. */
-import { BadRequestException, ConflictException, Injectable, Optional, UnauthorizedException } from '@nestjs/common';
+import { BadRequestException, ConflictException, Inject, Injectable } from '@nestjs/common';
+import { Optional, UnauthorizedException } from '@nestjs/common';
 import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
 import { UserFieldRules } from '../../auth/accounts/user-field-rules.js';
 import { MailedTokens } from '../../auth/links/mailed-tokens.js';
+import { NO_PASSWORD } from '../../auth/passwords/password-hasher.js';
 import type { AccountChange } from '../../auth/plugins/plugin.js';
 import { newToken } from '../../auth/tokens/secret-tokens.js';
 import { AuthEvents } from '../../auth/users/auth-events.js';
@@ -12,12 +14,16 @@ import { UserRepository } from '../../auth/users/user.repository.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { JsonObject } from '../../http/json-body.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
+import { factorLogin } from '../second-factor/given-factor.js';
 import { type ChallengeOwner, PasskeyChallenges } from './passkey-challenges.js';
+import { PASSKEY_SETTINGS, type PasskeysOptions } from './passkey-settings.js';
 import { MAX_PASSKEYS, PasskeyStore } from './passkey-store.js';
 import type { Ceremony, Passkey } from './passkey-tables.js';
 import type { Assertion, Attestation } from './sent-credential.js';
 import { WebAuthn } from './web-authn.js';
 
+/** A key has signed (RFC 8176 §2). */
+export const FACTOR_METHOD = 'pop';
 export const DEFAULT_NAME = 'Passkey';
 export const NOT_VERIFIED = 'This passkey is not valid, or its challenge was used or has expired';
 
@@ -31,6 +37,7 @@ export class Passkeys {
     private readonly rules: UserFieldRules,
     private readonly logins: Logins,
     private readonly events: AuthEvents,
+    @Inject(PASSKEY_SETTINGS) private readonly settings: PasskeysOptions,
     @Optional() private readonly mailed?: MailedTokens,
   ) {}
 
@@ -45,22 +52,22 @@ export class Passkeys {
   async register(fields: JsonObject, sent: Attestation, request: HttpRequest): Promise<LoginAnswer> {
     if ('password' in fields) throw new InvalidUserError(['password: not accepted here']);
     const { credential, handle } = await this.verifyNew(sent, 'register');
-    // A random password, which nobody knows, in a form that the usual rules for passwords accept.
+    // A random password in a form that the usual rules accept, until there is none.
     const user = await this.rules.register({ ...fields, password: `Aa1!${newToken()}` });
     const userId = String(user.id);
     try {
-      await this.store.markPasswordless(userId);
+      await this.users.update(userId, { password: NO_PASSWORD });
       await this.store.insert(credential, { userId, handle, name: DEFAULT_NAME });
     } catch (error) {
       await this.users.undoCreate(userId);
-      await this.store.forget(userId);
+      await this.store.removeAll(userId);
       throw error;
     }
     try {
       return await this.logins.issueForNewUser(user, request);
     } catch (error) {
       // A plugin that refuses the registration has removed the user.
-      if (!(await this.users.findById(userId))) await this.store.forget(userId);
+      if (!(await this.users.findById(userId))) await this.store.removeAll(userId);
       throw error;
     }
   }
@@ -71,12 +78,23 @@ export class Passkeys {
 
   /** Any passkey logs in, and says whose it is. @throws UnauthorizedException (401), and what hooks of plugins throw */
   async logIn(sent: Assertion, request: HttpRequest, address: string | undefined): Promise<LoginAnswer> {
-    const passkey = await this.use(sent, 'login');
-    if (!passkey) {
-      this.events.emit('login.failed', { login: sent.id.slice(0, 254), address });
-      throw new UnauthorizedException('Invalid credentials');
-    }
-    return this.logins.complete({ id: passkey.userId }, request);
+    const passkey = (await this.use(sent, 'login')) ?? this.refuse(sent, address);
+    const login = this.settings.secondFactor && { login: factorLogin(FACTOR_METHOD) };
+    return this.logins.complete({ id: passkey.userId, ...login }, request);
+  }
+
+  /** @returns the passkeys of which a login by other means needs one */
+  async listForStep(userId: string): Promise<readonly Passkey[]> {
+    return this.settings.secondFactor ? this.store.listOf(userId) : [];
+  }
+
+  startStep(challenge: string, own: readonly Passkey[]) {
+    return this.webAuthn.requestOptions(challenge, own);
+  }
+
+  /** The caller spends the challenge. @throws UnauthorizedException (401) unless it is a passkey of the user */
+  async expectStep(sent: Assertion, userId: string, address: string | undefined): Promise<void> {
+    if (!(await this.verify(sent, { userId }))) this.refuse(sent, address);
   }
 
   async startConfirmation(owner: ChallengeOwner) {
@@ -131,7 +149,7 @@ export class Passkeys {
     if (name === 'user.created' || (name === 'user.changed' && change.fields.active !== false)) return;
     // Whoever has begun to add a passkey must not finish it now.
     await this.challenges.removeAll(userId);
-    if (name === 'user.deleted') await this.store.forget(userId);
+    if (name === 'user.deleted') await this.store.removeAll(userId);
     // A stranger may have registered with the address. Its owner, who sets the password by a mail, is rid of the stranger.
     if (name === 'password.changed' && change.keptSession === undefined && this.mailed)
       if (!(await this.mailed.isVerified(change.user))) await this.store.removeAll(userId);
@@ -139,7 +157,10 @@ export class Passkeys {
 
   /** The work does not tell unknown passkeys from wrong signatures. */
   private async use(sent: Assertion, ceremony: Ceremony, owner?: ChallengeOwner): Promise<Passkey | undefined> {
-    if (!(await this.challenges.spend(sent.challenge, ceremony, owner))) return undefined;
+    return (await this.challenges.spend(sent.challenge, ceremony, owner)) && this.verify(sent, owner);
+  }
+
+  private async verify(sent: Assertion, owner?: Pick<Passkey, 'userId'>): Promise<Passkey | undefined> {
     const passkey = await this.store.find(sent.id, owner);
     const use = await this.webAuthn.verifyUse(sent, passkey);
     if (!passkey || !use) return undefined;
@@ -147,6 +168,11 @@ export class Passkeys {
     const { userHandle = owner && passkey.handle } = sent.response;
     if (userHandle !== passkey.handle) return undefined;
     return (await this.store.countUse(passkey.id, use)) ? passkey : undefined;
+  }
+
+  private refuse({ id }: Assertion, address: string | undefined): never {
+    this.events.emit('login.failed', { login: id.slice(0, 254), address });
+    throw new UnauthorizedException('Invalid credentials');
   }
 
   private async verifyNew(sent: Attestation, ceremony: Ceremony, owner?: ChallengeOwner) {

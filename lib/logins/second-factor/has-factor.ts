@@ -4,7 +4,7 @@ import type { PolicyFunction } from '../../access/access.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { expectKnownNames } from '../../options/invalid-option.js';
 import { optional, readOptions, refuserOf } from '../../options/option-table.js';
-import { hasGivenFactor } from './limited-tokens.js';
+import { hasGivenFactor } from './given-factor.js';
 
 export interface FactorRuleOptions {
   /** How long ago the factor may have been given, in minutes. @default any time before, in the session of the token */

@@ -2,18 +2,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
 import { pathOf, type HttpRequest } from '../../http/http-request.js';
-import { BASE_ROLE, CallerRoles, type LoginClaims } from '../../http/principal.js';
+import { BASE_ROLE, CallerRoles } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
 import { Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
 import { FACTOR_SETTINGS, type FactorSettings } from './factor-settings.js';
+import { hasGivenFactor } from './given-factor.js';
 
 /** The endpoints of accounts that such a token opens. */
 const OPEN = ['me', 'logout', 'enrolFactor', 'confirmFactor'];
-
-/** Whether a login has given a second factor. */
-export const hasGivenFactor = (login: LoginClaims | undefined): login is LoginClaims =>
-  login?.amr.includes('mfa') === true;
 
 @Injectable()
 export class LimitedTokens {

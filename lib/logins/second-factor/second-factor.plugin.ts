@@ -1,25 +1,25 @@
 /** A second step of logins: a code of an authenticator app, or a recovery code. */
 import { UnauthorizedException } from '@nestjs/common';
-import { Logins } from '../../auth/accounts/logins.js';
-import { dataAnswer, LIMITED, MESSAGE, TOKEN, unauthorizedOr } from '../../auth/plugins/document-parts.js';
+import { dataAnswer, LIMITED, TOKEN, unauthorizedOr } from '../../auth/plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type AuthServices, type Endpoint } from '../../auth/plugins/plugin.js';
 import type { EndpointCall } from '../../auth/plugins/plugin.js';
 import { limitByAddress } from '../../auth/throttle/attempt.js';
-import { authFailure, TRUE } from '../../documents/failures.js';
-import { jsonResponse, openObject, TEXT } from '../../documents/operation-document.js';
+import { authFailure } from '../../documents/failures.js';
+import { TEXT } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { readCode, wrongCode } from './codes.js';
 import { FactorChallenges } from './factor-challenges.js';
 import { FactorSecrets } from './factor-secrets.js';
 import { FACTOR_SETTINGS, readSettings } from './factor-settings.js';
 import { FactorChallenge, SecondFactor } from './factor-tables.js';
-import { hasGivenFactor, LimitedTokens } from './limited-tokens.js';
+import { hasGivenFactor } from './given-factor.js';
+import { LimitedTokens } from './limited-tokens.js';
+import { LoginSteps, STEP_DOCUMENT } from './login-steps.js';
 import { SecondFactors } from './second-factors.js';
 import { Totp } from './totp.js';
 
 const CODE = { ...TEXT, description: 'Of the authenticator app, or a recovery code.', examples: ['492039'] };
 const RECOVERY_CODES = { recoveryCodes: { type: 'array', items: TEXT } };
-const CHALLENGE = openObject({ mfaRequired: TRUE, challenge: TEXT });
 const WRONG_CODE = {
   ...unauthorizedOr('The token or the code is not valid.', wrongCode().message),
   ...LIMITED,
@@ -119,17 +119,11 @@ const ENDPOINTS: readonly Endpoint[] = [
       200: dataAnswer('Logged in', { user: identity, ...TOKEN, ...members }),
       401: authFailure('The challenge or the code is not valid.', wrongCode().message),
     }),
-    async run({ get, attempts }, { body, request, address }) {
-      const code = readCode(body.code);
-      const challenges = get(FactorChallenges);
-      const challenge = await challenges.find(body.challenge);
-      const { userId } = challenge;
-      await attempts.run({ action: 'factor', account: userId, address }, async () => {
-        await challenges.countTry(challenge);
-        await get(SecondFactors).use(userId, code);
-      });
-      const login = { amr: ['otp', 'mfa'], auth_time: Math.floor(Date.now() / 1000) };
-      return get(Logins).complete({ id: userId, login, spend: () => challenges.spend(challenge) }, request);
+    async run({ get }, call) {
+      const { challenge } = call.body;
+      const code = readCode(call.body.code);
+      const check = (userId: string) => get(SecondFactors).use(userId, code);
+      return get(LoginSteps).complete({ challenge, action: 'factor', method: 'otp', check }, call);
     },
   }),
 ];
@@ -162,6 +156,7 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       FactorSecrets,
       SecondFactors,
       FactorChallenges,
+      LoginSteps,
       LimitedTokens,
     ],
     endpoints: ENDPOINTS,
@@ -170,11 +165,7 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       factor: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),
       challenge: limitByAddress,
     },
-    async beforeLogin({ get }, user, { login, isNew }) {
-      if (isNew || hasGivenFactor(login) || !(await get(SecondFactors).isEnabled(user.id))) return undefined;
-      const challenge = await get(FactorChallenges).create(user);
-      return { message: 'Send a code of the second factor', data: { mfaRequired: true, challenge } };
-    },
+    beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context),
     async issue({ get }, { id }, { login }) {
       // A factor that was confirmed after `beforeLogin` has ended the sessions before this one.
       if (!hasGivenFactor(login) && (await get(SecondFactors).isEnabled(id)))
@@ -184,15 +175,9 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
     async accountChanged({ get }, change) {
       const { name, userId } = change;
       if (name === 'user.deleted') await get(SecondFactors).forget(userId);
-      const isOfProfile = name === 'user.changed' && change.fields.active !== false && change.fields.role === undefined;
-      if (name !== 'user.created' && !isOfProfile) await get(FactorChallenges).removeAll(userId);
+      await get(LoginSteps).follow(change);
     },
-    describe: () => ({
-      login: ({ identity, members }) => {
-        const data = { anyOf: [openObject({ user: identity, ...TOKEN, ...members }), CHALLENGE] };
-        return { 200: jsonResponse('Logged in, or a challenge', openObject({ ...MESSAGE, data })) };
-      },
-    }),
+    describe: () => STEP_DOCUMENT,
     ...(settings.required.length > 0 && {
       authenticate: ({ get }, request, bearer) => get(LimitedTokens).refusalOf(bearer, request),
     }),

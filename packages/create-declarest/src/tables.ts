@@ -64,12 +64,6 @@ export const PASSKEYS: Tables = {
     key: 'PK_736a558a295fda4dcba2c45933d',
     indexes: { IDX_9dfc2c83e19a2a0e344e5a2501: 'userId', IDX_4a309e88242b138f081a10927d: 'expiresAt' },
   },
-  PasswordlessUser: {
-    name: 'declarest_passwordless_user',
-    columns: ['"userId" varchar(64) NOT NULL', '"unusedHash" varchar(64) NOT NULL'],
-    key: 'PK_41c2c520f4b28c1f65e03351385',
-    indexes: {},
-  },
 };
 
 export const SECOND_FACTOR: Tables = {

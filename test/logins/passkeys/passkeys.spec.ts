@@ -42,6 +42,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       success: true,
       data: { user: { email: ann.email, firstName: 'Ann', role: 'USER' }, refreshToken: expect.any(String) },
     });
+    // No password has this hash.
+    expect((await app.row({ email: ann.email }))['password']).toBe('-');
+    expect((await app.post('/api/auth/login', { email: ann.email, password: '-' })).status).toBe(401);
     const [row] = await rowsOf(app);
     expect(row).toMatchObject({ counter: 0, transports: 'hybrid,internal', name: 'Passkey' });
     const login = await ann.logIn();

@@ -1,8 +1,8 @@
-const CAPACITY = 64;
-
 /** Values made once for a key, such as compiled statements. Clients choose the keys: a full map drops the oldest. */
 export class BoundedMap<V> {
   private readonly values = new Map<string, V>();
+
+  constructor(private readonly capacity = 64) {}
 
   get(key: string, make: () => V): V {
     const known = this.values.get(key);
@@ -10,7 +10,7 @@ export class BoundedMap<V> {
     const value = make();
     this.values.set(key, value);
     const [oldest] = this.values.keys();
-    if (oldest !== undefined && this.values.size > CAPACITY) this.values.delete(oldest);
+    if (oldest !== undefined && this.values.size > this.capacity) this.values.delete(oldest);
     return value;
   }
 }

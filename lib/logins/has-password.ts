@@ -1,0 +1,8 @@
+import { NO_PASSWORD } from '../auth/passwords/password-hasher.js';
+import type { UserRepository } from '../auth/users/user.repository.js';
+
+/** Whether a user can log in by a password. It is never removed again. */
+export async function hasPassword(users: UserRepository, userId: string): Promise<boolean> {
+  const user = await users.findWithHash(userId);
+  return user !== null && user.password !== NO_PASSWORD;
+}

@@ -1,0 +1,79 @@
+/** The second step of logins: one challenge, which a code or a passkey answers. */
+import { Injectable, Optional } from '@nestjs/common';
+import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
+import { MESSAGE, TOKEN, type LoginDocument } from '../../auth/plugins/document-parts.js';
+import type { AccountChange, EndpointCall, LoginChallenge, LoginContext } from '../../auth/plugins/plugin.js';
+import { Attempts } from '../../auth/throttle/attempts.js';
+import type { AuthUser } from '../../auth/users/auth-user.js';
+import { TRUE } from '../../documents/failures.js';
+import { jsonResponse, openObject, TEXT } from '../../documents/operation-document.js';
+import { CEREMONY } from '../passkeys/passkey-documents.js';
+import { Passkeys } from '../passkeys/passkeys.js';
+import { FactorChallenges } from './factor-challenges.js';
+import { factorLogin, hasGivenFactor } from './given-factor.js';
+import { SecondFactors } from './second-factors.js';
+
+const CHALLENGE = openObject({ mfaRequired: TRUE, challenge: TEXT, passkey: CEREMONY }, ['mfaRequired', 'challenge']);
+
+export const STEP_DOCUMENT: LoginDocument = {
+  login: ({ identity, members }) => {
+    const data = { anyOf: [openObject({ user: identity, ...TOKEN, ...members }), CHALLENGE] };
+    return { 200: jsonResponse('Logged in, or a challenge', openObject({ ...MESSAGE, data })) };
+  },
+};
+
+/** The answer to a challenge. */
+export interface StepAnswer {
+  readonly challenge: string;
+  /** What counts its failures. */
+  readonly action: string;
+  /** How the user was identified (RFC 8176). */
+  readonly method: string;
+  /** @throws UnauthorizedException where it is not right */
+  readonly check: (userId: string) => Promise<void>;
+}
+
+/** For the plugins that ask for a second step. They share it, so that a user with several factors may use any. */
+@Injectable()
+export class LoginSteps {
+  constructor(
+    private readonly challenges: FactorChallenges,
+    private readonly attempts: Attempts,
+    private readonly logins: Logins,
+    @Optional() private readonly factors?: SecondFactors,
+    @Optional() private readonly passkeys?: Passkeys,
+  ) {}
+
+  /** @returns `undefined` where the login has given a factor, or the user has none */
+  async begin(user: AuthUser, { login, isNew }: LoginContext): Promise<LoginChallenge | undefined> {
+    if (isNew || hasGivenFactor(login)) return undefined;
+    const hasCodes = await this.factors?.isEnabled(user.id);
+    const passkeys = (await this.passkeys?.listForStep(String(user.id))) ?? [];
+    if (!hasCodes && passkeys.length === 0) return undefined;
+    const challenge = await this.challenges.create(user);
+    const data = { mfaRequired: true, challenge };
+    if (passkeys.length === 0) return { message: 'Send a code of the second factor', data };
+    const message = hasCodes ? 'Send a code of the second factor, or use a passkey' : 'Use a passkey';
+    return { message, data: { ...data, passkey: await this.passkeys?.startStep(challenge, passkeys) } };
+  }
+
+  /** Logs in by the right answer to a challenge, once. @throws 401, 429 */
+  async complete(answer: StepAnswer, { request, address }: EndpointCall): Promise<LoginAnswer> {
+    const { challenges } = this;
+    const challenge = await challenges.find(answer.challenge);
+    const { userId: id } = challenge;
+    await this.attempts.run({ action: answer.action, account: id, address }, async () => {
+      await challenges.countTry(challenge);
+      await answer.check(id);
+    });
+    const login = factorLogin(answer.method);
+    return this.logins.complete({ id, login, spend: () => challenges.spend(challenge) }, request);
+  }
+
+  /** Ends the challenges that a change of the account makes void. */
+  async follow(change: AccountChange): Promise<void> {
+    const { name, userId } = change;
+    const isOfProfile = name === 'user.changed' && change.fields.active !== false && change.fields.role === undefined;
+    if (name !== 'user.created' && !isOfProfile) await this.challenges.removeAll(userId);
+  }
+}
