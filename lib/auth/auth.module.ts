@@ -188,7 +188,7 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
       mailerProvider(statics.mailer),
       storageProvider(statics.throttle),
       ...tableProviders(
-        plugins.flatMap(({ name, option = name, tables = [] }) => tables.map((entity) => ({ entity, option }))),
+        new Map(plugins.flatMap(({ name, option = name, tables = [] }) => tables.map((entity) => [entity, option]))),
       ),
       ...plugins.flatMap(({ providers = [] }) => providers),
       ...(definition.providers ?? []),

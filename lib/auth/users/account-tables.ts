@@ -9,10 +9,8 @@ import { DatabaseUnavailable } from '../../entities/database-errors.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { Application } from '../../routes/application.js';
 
-export interface NeededTable {
-  readonly entity: Type;
-  readonly option: string;
-}
+/** The option that needs each entity. */
+type NeededTables = ReadonlyMap<Type, string>;
 
 const CLEANUP_MS = 60 * 60 * 1000;
 const NOT_REMOVED = 'Expired sessions and tokens could not be removed. The next attempt is in an hour.';
@@ -23,7 +21,7 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
   private cleanup: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly needed: readonly NeededTable[],
+    private readonly needed: NeededTables,
     readonly dataSource: DataSource,
     readonly connections: ConnectionQueue,
   ) {
@@ -42,7 +40,7 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
 
   /** @throws InvalidOptionError for the first table that the database lacks */
   async onApplicationBootstrap(): Promise<void> {
-    for (const { entity, option } of this.needed) {
+    for (const [entity, option] of this.needed) {
       const { tablePath } = this.dataSource.getMetadata(entity);
       const read = (manager: EntityManager) =>
         manager.createQueryBuilder(entity, 'row').select('1', 'one').limit(1).getRawOne();
@@ -63,7 +61,7 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
 
   /** Rows expire in the tables that have a column `expiresAt`. */
   private async removeExpired(): Promise<void> {
-    for (const { entity } of this.needed)
+    for (const entity of this.needed.keys())
       if (this.dataSource.getMetadata(entity).findColumnWithPropertyName('expiresAt'))
         await this.run((manager) =>
           manager.delete(entity, { expiresAt: Raw((column) => `${column} <= ${this.now()}`) }),
@@ -72,25 +70,23 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
 }
 
 /** Provides `AccountTables`, and registers the entities for `autoLoadEntities`. Nothing where no option needs a table. */
-export function tableProviders(needed: readonly NeededTable[]): Provider[] {
-  const [first] = needed;
-  if (!first) return [];
-  const entities = needed.map(({ entity }) => entity);
+export function tableProviders(needed: NeededTables): Provider[] {
+  const entities = [...needed.keys()];
+  if (entities.length === 0) return [];
   TypeOrmModule.forFeature(entities);
   const dataSource = { token: DataSource, optional: true };
   const tables: Provider = {
     provide: AccountTables,
     inject: [dataSource, Application],
     useFactory: (source: DataSource | undefined, application: Application) => {
-      const unknown = needed.find(({ entity }) => !source?.hasMetadata(entity));
-      if (!source || unknown) {
-        const { entity, option } = unknown ?? first;
-        const got = source ? 'a data source that does not know it' : 'no data source';
-        const advice = `import TypeOrmModule.forRoot with \`autoLoadEntities: true\`, or add ${entity.name} to its entities`;
-        const expected = `used with a default TypeORM data source that has the entity ${entity.name}`;
-        return refuseAuthOption(option, expected, got, advice);
-      }
-      return new AccountTables(needed, source, application.stateOf(ConnectionQueues).connectionsOf(source));
+      const lacking = [...needed].find(([each]) => !source?.hasMetadata(each));
+      if (source && !lacking)
+        return new AccountTables(needed, source, application.stateOf(ConnectionQueues).connectionsOf(source));
+      const [entity, option] = lacking as [Type, string];
+      const got = source ? 'a data source that does not know it' : 'no data source';
+      const advice = `import TypeOrmModule.forRoot with \`autoLoadEntities: true\`, or add ${entity.name} to its entities`;
+      const expected = `used with a default TypeORM data source that has the entity ${entity.name}`;
+      return refuseAuthOption(option, expected, got, advice);
     },
   };
   // Commands such as `declarest openapi` find the entities of an application by these.
