@@ -206,7 +206,8 @@ export function buildClient(
     const found = readClaims(tokens.read());
     if (!found) return undefined;
     isInUse ||= !found.isExpired && !sessions.hasEnded();
-    return isInUse ? { id: found.id, roles: found.roles } : undefined;
+    const { isExpired: _, ...rest } = found;
+    return isInUse ? rest : undefined;
   };
 
   const access = createAccess({ send: sender.send, urlOf, user, claims, key: () => claimsText(tokens.read()) });
