@@ -27,7 +27,7 @@ interface Key extends RaRecord {
 
 /** The own API keys. */
 export const KeyList = () => (
-  <ShopList title="API keys" pagination={false} exporter={false}>
+  <ShopList title="API keys" pagination={false} exporter={false} empty={false}>
     <Datagrid bulkActionButtons={false} rowClick={false} sx={NARROW}>
       <TextField source="name" sortable={false} />
       <TextField source="prefix" sortable={false} />
