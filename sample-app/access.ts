@@ -12,4 +12,5 @@ export const shop = AppModule.with({
   mailUrl: undefined,
   adminEmail: 'admin@shop.example',
   adminPassword: undefined,
+  loginPlugins: false,
 });

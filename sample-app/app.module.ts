@@ -1,6 +1,17 @@
 import { type DynamicModule, Inject, type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { accessEndpoint, AuthModule, cors, CrudModule, LoginMethod, routesOf } from 'declarest';
+import {
+  accessEndpoint,
+  apiKeys,
+  AuthModule,
+  type AuthPlugin,
+  cors,
+  CrudModule,
+  LoginMethod,
+  passkeys,
+  routesOf,
+  secondFactor,
+} from 'declarest';
 
 import { AdminController } from './admin.controller.js';
 import { Category } from './category.js';
@@ -14,6 +25,13 @@ import { ReviewsController } from './reviews.controller.js';
 import { ShopSecurity } from './shop-security.js';
 import { User } from './user.js';
 import { UsersController } from './users.controller.js';
+
+/** Passkeys belong to the host of the shop front. */
+const loginPlugins = ({ shopOrigin }: Config): AuthPlugin[] => [
+  secondFactor({ issuer: 'Shop' }),
+  passkeys({ rpId: new URL(shopOrigin).hostname, origins: [shopOrigin] }),
+  apiKeys(),
+];
 
 @Module({})
 export class AppModule implements NestModule {
@@ -30,7 +48,7 @@ export class AppModule implements NestModule {
           sessions: { revocation: 'immediate' },
           passwordReset: true,
           administration: true,
-          plugins: [accessEndpoint()],
+          plugins: [accessEndpoint(), ...(config.loginPlugins ? loginPlugins(config) : [])],
           accountLinks: config.shopOrigin,
           ...(config.mailUrl !== undefined && { mailer: { useValue: new ShopMailer(config.mailUrl) } }),
         }),

@@ -9,6 +9,8 @@ export interface Config {
   readonly mailUrl: string | undefined;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
+  /** Whether users may have a second factor, passkeys and API keys, as the admin example shows. */
+  readonly loginPlugins: boolean;
 }
 
 export const CONFIG = Symbol('CONFIG');
@@ -82,6 +84,13 @@ const ADMIN_PASSWORD: Variable<string> = {
   show: describeSecret,
 };
 
+const LOGIN_PLUGINS: Variable<boolean> = {
+  name: 'LOGIN_PLUGINS',
+  expected: '"on" or "off"',
+  advice: 'With "on", users may have a second factor, passkeys and API keys.',
+  parse: (text) => ({ on: true, off: false })[text],
+};
+
 /**
  * Reads and checks the configuration. An empty variable counts as not set. In production, JWT_SECRET, SHOP_ORIGIN
  * and MAIL_URL are required.
@@ -112,5 +121,6 @@ export function readConfig(environment: Environment): Config {
     mailUrl: readRequired(MAIL_URL),
     adminEmail: read(ADMIN_EMAIL) ?? 'admin@shop.example',
     adminPassword: read(ADMIN_PASSWORD),
+    loginPlugins: read(LOGIN_PLUGINS) ?? false,
   });
 }

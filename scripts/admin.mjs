@@ -1,6 +1,6 @@
 // Uses the admin interface of `examples/admin` in Chromium, as `npm start` runs it there: it logs in, lists, filters,
 // sorts, edits, meets a conflict, creates, deletes, restores, administers users and sessions, compares what each role
-// sees, ends sessions under a form, lets lists fail, and uses the keyboard. Each page is checked with axe in both themes,
+// sees, ends sessions under a form, lets lists fail, uses the keyboard, and logs in by a second factor and by a passkey. Each page is checked with axe in both themes,
 // for its width at 390 pixels, and for messages in the console.
 //
 //     TEST_CHROMIUM=/usr/bin/chromium npm run test:admin
@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { generate } from 'otplib';
 import { chromium } from 'playwright-core';
 
 import { browserPath } from '../test/harness/browser.js';
@@ -27,6 +28,8 @@ const ADMIN = { email: 'boss@shop.example', password: 'the boss of the shop' };
 const STAFF = { email: 'sam@shop.example', password: 'works in the shop' };
 /** `npm start` creates this user, and `staff@shop.example`. */
 const USER = { email: 'user@shop.example', password: ADMIN.password };
+/** Has a second factor, passkeys and keys. */
+const FAY = { email: 'fay@shop.example', password: 'has several ways in' };
 const { TEST_SCREENSHOTS: screenshots, README_PICTURE: picture, ADMIN_COUNTS: countsFile } = process.env;
 
 if (!browserPath) throw new Error('TEST_CHROMIUM must be the path of Chromium, got nothing. Install Chromium.');
@@ -70,9 +73,24 @@ const PAGES = [
   'users/1',
   'users/create',
   'sessions',
+  'keys',
+  'keys/create',
   'forgot',
 ];
 
+const AUTHENTICATOR = {
+  protocol: 'ctap2',
+  transport: 'internal',
+  hasResidentKey: true,
+  hasUserVerification: true,
+  isUserVerified: true,
+  automaticPresenceSimulation: true,
+};
+
+let fay;
+/** Of the authenticator app. */
+let secret;
+let recoveryCodes;
 let passed = 0;
 let failed = 0;
 let page;
@@ -572,13 +590,127 @@ try {
     await rowOf('Kitchen').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Create' }).count(), 0);
   });
+  await step('sets up a second factor', async () => {
+    fay = (await send('POST', '/auth/register', FAY)).data.user;
+    await logInAnew(FAY);
+    await rows().first().waitFor();
+    await page.getByRole('menuitem', { name: 'Account' }).click();
+    await page.getByRole('button', { name: 'Set up' }).click();
+    const dialog = page.getByRole('dialog');
+    const link = await dialog.getByRole('link').getAttribute('href');
+    assert.match(link, /^otpauth:\/\/totp\/Shop:fay%40shop\.example\?/);
+    secret = new URL(link).searchParams.get('secret');
+    await dialog.getByText(secret).waitFor();
+    await dialog.getByLabel('Code').fill('000000');
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByText('This code is not valid').waitFor();
+    await checkBothWidths('second-factor');
+    await dialog.getByLabel('Code').fill(await codeOfApp(0));
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByText('Your recovery codes').waitFor();
+    recoveryCodes = (await dialog.locator('pre').textContent()).split('\n');
+    assert.equal(recoveryCodes.length, 10);
+    await checkBothWidths('recovery-codes');
+    await dialog.getByRole('button', { name: 'Log in again' }).click();
+    await input('email').waitFor();
+  });
+  await step('logs in with a second factor', async () => {
+    await logIn(FAY);
+    await input('code').fill('000000');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await notified('This code is not valid');
+    await checkBothWidths('login-code');
+    assert.equal(await page.evaluate(() => localStorage.length), 0);
+    await input('code').fill(await codeOfApp(1));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await rows().first().waitFor();
+  });
+  await step('asks for the second factor beside a page whose session has ended', async () => {
+    assert.equal(await statusOf('DELETE', `/auth/users/${fay.id}/sessions`, undefined, token), 204);
+    await setTimeout(1100);
+    await page.getByRole('menuitem', { name: 'API keys' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Email').fill(FAY.email);
+    await dialog.getByLabel('Password').fill(FAY.password);
+    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.getByLabel('Code').fill(recoveryCodes[0]);
+    await checkBothWidths('session-ended-code');
+    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+  await step('switches the second factor off', async () => {
+    await page.getByRole('menuitem', { name: 'Account' }).click();
+    await page.getByRole('button', { name: 'Switch off' }).click();
+    await page.getByRole('dialog').getByLabel('Code').fill(recoveryCodes[1]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
+    await input('email').waitFor();
+    assert.equal(typeof (await send('POST', '/auth/login', FAY)).data.token, 'string');
+  });
+  await step('adds a passkey, renames it, logs in by it, and removes it', async () => {
+    const devices = await page.context().newCDPSession(page);
+    await devices.send('WebAuthn.enable');
+    await devices.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
+    await logInAnew(FAY);
+    await rows().first().waitFor();
+    await page.getByRole('menuitem', { name: 'Account' }).click();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Laptop');
+    await dialog.getByLabel('Current password').fill('a wrong password');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByText('Invalid credentials').waitFor();
+    await checkBothWidths('add-passkey');
+    await dialog.getByLabel('Current password').fill(FAY.password);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('Laptop', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await dialog.getByLabel('Name').fill('Old laptop');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await page.getByText('Old laptop', { exact: true }).waitFor();
+    await checkBothWidths('passkeys');
+    await page.evaluate(() => localStorage.clear());
+    await page.goto(`${address}/#/login`);
+    await page.reload();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await rows().first().waitFor();
+    await page.getByRole('menuitem', { name: 'Account' }).click();
+    await page.getByText('Last use:').waitFor();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    // Without a password, the passkey itself confirms.
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Old laptop', { exact: true }).waitFor({ state: 'detached' });
+    await devices.detach();
+  });
+  await step('creates an API key, shows it once, and deletes it', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
+    await page.getByRole('menuitem', { name: 'API keys' }).click();
+    await page.getByRole('link', { name: 'Create' }).click();
+    await input('name').fill('backup');
+    await page.locator('input[name=expiresAt]').fill('2099-01-31T09:30');
+    await save();
+    const key = await page.getByLabel('Key', { exact: true }).inputValue();
+    assert.match(key, /^dk_[0-9A-Za-z]{49}$/);
+    await checkBothWidths('new-key');
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await notified('Copied');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key);
+    assert.equal(await statusOf('GET', '/orders', undefined, key), 200);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await rowOf('backup').getByText(key.slice(0, 11)).waitFor();
+    assert.equal(await page.getByText(key).count(), 0);
+    await checkBothWidths('keys-of-fay');
+    await rowOf('backup').getByRole('button', { name: 'Delete' }).click();
+    await confirm();
+    await rowOf('backup').waitFor({ state: 'detached' });
+    assert.equal(await statusOf('GET', '/orders', undefined, key), 401);
+  });
   await send('POST', '/products/2/reviews', { stars: 4, text: 'Cuts well' }, token);
   for (const [role, user, expected] of [
     [
       'USER',
       USER,
       {
-        menu: 'Products, Categories, Orders, Account',
+        menu: 'Products, Categories, Orders, Account, API keys',
         products: 'q, Add filter, Export, Name, Category, Price, Stock',
         product: 'Stars, Text',
         categories: 'Export, Id, Name',
@@ -589,7 +721,7 @@ try {
       'STAFF',
       STAFF,
       {
-        menu: 'Products, Categories, Orders, Account',
+        menu: 'Products, Categories, Orders, Account, API keys',
         products: 'q, Add filter, Create, Export, Set stock to 0, Delete, Name, Category, Price, Stock',
         product: 'Show, name, description, categoryId, price, stock, Save, Delete, Stars, Text, Delete',
         categories: 'Create, Export, Id, Name',
@@ -600,7 +732,7 @@ try {
       'ADMIN',
       ADMIN,
       {
-        menu: 'Products, Categories, Orders, Users, Account',
+        menu: 'Products, Categories, Orders, Users, Account, API keys',
         products: 'q, Add filter, Create, Export, Set stock to 0, Delete, Name, Category, Price, Cost, Stock',
         product: 'Show, name, description, categoryId, price, cost, stock, Save, Delete, Stars, Text, Delete',
         categories: 'Create, Export, Id, Name',
@@ -683,6 +815,19 @@ async function check(name) {
   await checkPage(page, name);
 }
 
+/** At both widths. */
+async function checkBothWidths(name) {
+  await check(name);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await check(`${name}-390`);
+  await page.setViewportSize({ width: 1200, height: 800 });
+}
+
+/** @param steps of 30 s from now: each code logs in once */
+function codeOfApp(steps) {
+  return generate({ secret, epoch: Math.floor(Date.now() / 1000) + 30 * steps });
+}
+
 async function logInAnew(user) {
   await page.evaluate(() => localStorage.clear());
   await page.goto(`${address}/#/login`);
@@ -731,6 +876,9 @@ function rowOf(text) {
 async function open(resource, { filter = {} } = {}) {
   const query = new URLSearchParams({ filter: JSON.stringify(filter), page: 1, perPage: 10, displayedFilters: '{}' });
   await page.goto(`${address}/#/${resource}?${query}`);
+  // The page before stays until the code of this one is loaded.
+  const title = resource[0].toUpperCase() + resource.slice(1);
+  await page.locator('#react-admin-title').getByText(title, { exact: true }).waitFor();
 }
 
 async function logIn({ email, password }) {

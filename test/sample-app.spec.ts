@@ -481,6 +481,7 @@ describe('the configuration', () => {
     [{ MAIL_URL: 'smtp://canary' }, /^MAIL_URL must be an HTTP URL, got a text of 13 bytes\. /],
     [{ ADMIN_EMAIL: 'boss' }, /^ADMIN_EMAIL must be an e-mail address, got "boss"\. /],
     [{ ADMIN_PASSWORD: 'canary' }, /^ADMIN_PASSWORD must be a text of .+, got a text of 6 bytes\. /],
+    [{ LOGIN_PLUGINS: 'yes' }, /^LOGIN_PLUGINS must be "on" or "off", got "yes"\. /],
     [{ ADMIN_PASSWORD: 'ä'.repeat(37) }, /^ADMIN_PASSWORD must be .+, got a text of 74 bytes\. /],
   ])('refuses %j in one sentence that shows no secret', (env, sentence) => {
     expect(() => readConfig(env)).toThrow(sentence);
@@ -496,6 +497,7 @@ describe('the configuration', () => {
       mailUrl: undefined,
       adminEmail: 'admin@shop.example',
       adminPassword: undefined,
+      loginPlugins: false,
     });
     expect(readConfig(production)).toMatchObject({ jwtSecret: 'x'.repeat(32), shopOrigin: 'https://shop.example' });
   });

@@ -1,5 +1,5 @@
 // Runs the sample shop and the admin interface until Ctrl-C, and stops both when one of them ends. The first start creates
-// a user of each role; the passwords are for development only.
+// a user of each role; the passwords and the secret are for development only.
 import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,8 @@ const {
   INTERFACE_PORT = '5173',
   ADMIN_EMAIL = 'admin@shop.example',
   ADMIN_PASSWORD = 'change this password',
+  // Second factors are encrypted by a key from it, so it stays the same at the next start.
+  JWT_SECRET = 'for development only: the secret of the example',
 } = process.env;
 const address = `http://localhost:${INTERFACE_PORT}`;
 const shop = `http://localhost:${PORT}`;
@@ -17,6 +19,8 @@ const env = {
   PORT,
   ADMIN_EMAIL,
   ADMIN_PASSWORD,
+  JWT_SECRET,
+  LOGIN_PLUGINS: 'on',
   SHOP_ORIGIN: address,
   VITE_SHOP_URL: `${shop}/api`,
 };

@@ -1,34 +1,14 @@
 /** Sessions in cookies as a real browser keeps them. Runs where TEST_CHROMIUM is the path of a Chromium. */
-import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import type { Server } from 'node:http';
 import { Controller, Get, Header, type MiddlewareConsumer, Module, type NestModule, Param } from '@nestjs/common';
-import { transform } from '@swc/core';
 import { cors } from 'declarest';
-import type { Client, createClient } from 'declarest-client';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { browserPath } from '../harness/browser.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { ARGS, moduleOf, open, openOrigin, PAGE, type Window } from './client-page.js';
 
-const CLIENT = fileURLToPath(new URL('../../packages/declarest-client/src', import.meta.url));
 const NAME = '__Host-declarest-refresh';
-const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
-
-/** The client as a page loads it. */
-async function moduleOf(file: string): Promise<string> {
-  const source = await readFile(join(CLIENT, file.replace(/\.js$/, '.ts')), 'utf8');
-  const jsc = { parser: { syntax: 'typescript' }, target: 'es2022' } as const;
-  return (await transform(source, { jsc, module: { type: 'es6' }, swcrc: false, configFile: false })).code;
-}
-
-const PAGE = `<title>shop</title>
-<script type="module">
-  import { createClient } from '/client/index.js';
-  globalThis.createClient = createClient;
-</script>`;
 
 @Controller()
 class PagesController {
@@ -43,34 +23,6 @@ class PagesController {
   client(@Param('file') file: string) {
     return moduleOf(file);
   }
-}
-
-/** A page on a port, that is an origin, of its own. All of them are one site. */
-async function openOrigin(): Promise<{ origin: string; server: Server }> {
-  const server = createServer((request, response) => {
-    const file = /^\/client\/([\w-]+\.js)$/.exec(request.url ?? '')?.[1];
-    if (file === undefined) response.setHeader('Content-Type', 'text/html').end(PAGE);
-    else void moduleOf(file).then((code) => response.setHeader('Content-Type', 'text/javascript').end(code));
-  });
-  await new Promise<void>((resolve) => void server.listen(0, 'localhost', resolve));
-  return { origin: `http://localhost:${(server.address() as AddressInfo).port}`, server };
-}
-
-type Window = { createClient: typeof createClient; client: Client };
-
-/** Opens a page with a client. */
-async function open(context: BrowserContext, url: string, api: string, cookie: boolean): Promise<Page> {
-  const page = await context.newPage();
-  await page.goto(url);
-  await page.waitForFunction(() => 'createClient' in globalThis);
-  await page.evaluate(
-    ({ api, cookie }) => {
-      const window = globalThis as unknown as Window;
-      window.client = window.createClient(api, { cookie });
-    },
-    { api, cookie },
-  );
-  return page;
 }
 
 const emailIn = (page: Page): Promise<string> =>

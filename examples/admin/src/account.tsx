@@ -17,6 +17,8 @@ import {
 
 import { problemsOf } from './account-page.js';
 import { NARROW } from './narrow.js';
+import { PasskeysCard } from './passkeys.js';
+import { SecondFactorCard } from './second-factor.js';
 import { shopData } from './shop.js';
 import { ShopList } from './shop-list.js';
 
@@ -47,7 +49,9 @@ function PasswordForm() {
   };
   return (
     <Card sx={{ maxWidth: 400, mt: 2, p: 2 }}>
-      <Typography variant="h6">Password</Typography>
+      <Typography variant="h6" component="h2">
+        Password
+      </Typography>
       <Form key={changes} onSubmit={change}>
         <PasswordInput source="current" label="Current password" autoComplete="current-password" required />
         <PasswordInput source="new" label="New password" autoComplete="new-password" required />
@@ -57,7 +61,7 @@ function PasswordForm() {
   );
 }
 
-/** The own sessions, and the own password. */
+/** The own sessions, and the ways to log in. */
 export const AccountPage = () => (
   <>
     <ShopList title="Account" actions={false} pagination={false}>
@@ -71,5 +75,7 @@ export const AccountPage = () => (
       </Datagrid>
     </ShopList>
     <PasswordForm />
+    <SecondFactorCard />
+    <PasskeysCard />
   </>
 );

@@ -1,4 +1,15 @@
-const OPTIONAL = ['id', 'cost', 'stock', 'firstName', 'lastName', 'address', 'createdAt', 'current'];
+const OPTIONAL = [
+  'id',
+  'cost',
+  'stock',
+  'firstName',
+  'lastName',
+  'address',
+  'createdAt',
+  'current',
+  'lastUsedAt',
+  'expiresAt',
+];
 const LONG = ['userAgent', 'email', 'customerId'];
 const cells = (names: readonly string[]): string => names.map((name) => `& .column-${name}`).join(', ');
 

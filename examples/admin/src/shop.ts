@@ -1,5 +1,5 @@
-// The two providers, which share the login. Two resources are account endpoints instead of generated ones: `users`, which
-// administrators change, and `sessions`, those of the user. Their lists have a fixed order.
+// The two providers, which share the login. Some resources are account endpoints instead of generated ones: `users`, which
+// administrators change, and those of the user: `sessions`, `passkeys` and `keys`. Their lists have a fixed order.
 import { authProvider, dataProvider, type DeclarestDataProvider } from 'ra-data-declarest';
 import type { GetListParams, RaRecord } from 'react-admin';
 
@@ -11,11 +11,14 @@ export const REVIEWS = 'products/:productId/reviews';
 
 const auth = authProvider(url);
 
+/** Account endpoints of the own user, which nobody is refused. */
+const OWN = ['sessions', 'passkeys', 'keys'];
+
 /** The server says what the user may do with generated resources. Who lists users may change and invite them. */
 export const shopAuth: typeof auth = {
   ...auth,
   canAccess: async ({ resource, action, ...rest }) =>
-    resource === 'sessions' || auth.canAccess({ resource, action: resource === 'users' ? 'list' : action, ...rest }),
+    OWN.includes(resource) || auth.canAccess({ resource, action: resource === 'users' ? 'list' : action, ...rest }),
 };
 
 interface UserPage<T> {
@@ -33,8 +36,8 @@ async function listUsers<T>({ pagination: { page, perPage } = { page: 1, perPage
   return { data: data.data, total: data.metadata.pagination.total };
 }
 
-async function listSessions<T>() {
-  const { data } = await generated.custom<{ data: T[] }>('auth/sessions');
+async function listOwn<T>(resource: string) {
+  const { data } = await generated.custom<{ data: T[] }>(`auth/${resource}`);
   return { data: data.data, total: data.data.length };
 }
 
@@ -67,23 +70,33 @@ async function inviteUser<T>({ role, ...fields }: Partial<RaRecord>) {
   return { data: { ...user, role } as T };
 }
 
+/** The answer is the only one that has the key. The input of the time has no zone. */
+async function createKey<T>({ name, expiresAt }: Partial<RaRecord>) {
+  const json = { name, ...(expiresAt && { expiresAt: new Date(expiresAt).toISOString() }) };
+  const { data } = await generated.custom<{ data: T }>('auth/keys', { method: 'POST', json });
+  return { data: data.data };
+}
+
 export const shopData: DeclarestDataProvider = {
   ...generated,
 
   getList: <T extends RaRecord>(resource: string, params: GetListParams) => {
     if (resource === 'users') return listUsers<T>(params);
-    if (resource === 'sessions') return listSessions<T>();
+    if (OWN.includes(resource)) return listOwn<T>(resource);
     return generated.getList<T>(resource, params);
   },
 
   update: (resource, params) =>
     resource === 'users' ? updateUser(params.id, params.data, params.previousData) : generated.update(resource, params),
 
-  create: (resource, params) => (resource === 'users' ? inviteUser(params.data) : generated.create(resource, params)),
+  create: (resource, params) => {
+    if (resource === 'users') return inviteUser(params.data);
+    return resource === 'keys' ? createKey(params.data) : generated.create(resource, params);
+  },
 
   delete: async (resource, params) => {
-    if (resource !== 'sessions') return generated.delete(resource, params);
-    await generated.custom(`auth/sessions/${encodeURIComponent(params.id)}`, { method: 'DELETE' });
+    if (!OWN.includes(resource)) return generated.delete(resource, params);
+    await generated.custom(`auth/${resource}/${encodeURIComponent(params.id)}`, { method: 'DELETE' });
     return { data: params.previousData ?? ({ id: params.id } as NonNullable<typeof params.previousData>) };
   },
 };

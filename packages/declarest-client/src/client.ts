@@ -4,9 +4,10 @@ import type { AnyPaths, BaseOf, FieldName, OperationName, ResourceName } from '.
 import { createEtags } from './etags.js';
 import { Failure, isTokenRefused, succeed } from './failure.js';
 import { isObject } from './json.js';
+import { createLogins, type Logins } from './logins.js';
 import { accountUrlOf, fillPath, isBelow, isSegment, recordUrl, withoutSlash } from './paths.js';
 import type { Request, Sender } from './requests.js';
-import { createSessions, type IssuedTokens } from './sessions.js';
+import { createSessions } from './sessions.js';
 import {
   type Claims,
   claimsText,
@@ -45,31 +46,15 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The body of the response to a login or a registration. */
-export interface LoginBody {
-  readonly message: string;
-  /** Without a token where the user must verify the e-mail address first. */
-  readonly data: Partial<IssuedTokens> & { readonly user?: unknown };
-}
-
 /**
  * A client of one server. It sends the token of the user, and refreshes it.
  *
  * @typeParam Paths what openapi-typescript makes of the document, for the names that `can` and `access` take
  * @typeParam Base the path of the resources in the document
  */
-export interface Client<Paths extends object = AnyPaths, Base extends string = BaseOf<Paths>> extends Sender {
+export interface Client<Paths extends object = AnyPaths, Base extends string = BaseOf<Paths>> extends Sender, Logins {
   /** The base of the resources, without a slash at the end. */
   readonly url: string;
-  /**
-   * Logs in, and stores the tokens.
-   *
-   * @param authUrl of the endpoints of `AuthModule`. @default `<url>/auth`
-   * @throws Failure
-   */
-  login(credentials: object, authUrl?: string): Promise<LoginBody>;
-  /** As `login`, for a new user. */
-  register(fields: object, authUrl?: string): Promise<LoginBody>;
   /** The user of the token, as `/me` says. @throws Failure */
   user<T = unknown>(authUrl?: string, signal?: AbortSignal): Promise<T>;
   /**
@@ -209,21 +194,6 @@ export function buildClient(
 
   const accountUrl = (authUrl?: string): string => accountUrlOf(base, authUrl);
 
-  const enter = async (level: 'login' | 'register', json: object, authUrl?: string): Promise<LoginBody> => {
-    const at = accountUrl(authUrl);
-    const request: Request = { method: 'POST', url: `${at}/${level}`, resource: 'auth', json, isAnonymous: true };
-    const body = await sessions.logIn(async () => {
-      const { body } = await succeed(sender, { ...request, ...(cookie && { credentials: 'include' }) });
-      const { data } = body as LoginBody;
-      if (data.token !== undefined) sessions.start(data as IssuedTokens, at);
-      return body as LoginBody;
-    });
-    if (body.data.token === undefined) return body;
-    isInUse = true;
-    access.clear();
-    return body;
-  };
-
   const user = async <T>(authUrl?: string, signal?: AbortSignal): Promise<T> => {
     const url = `${accountUrl(authUrl)}/me`;
     const { body } = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
@@ -236,17 +206,21 @@ export function buildClient(
     const found = readClaims(tokens.read());
     if (!found) return undefined;
     isInUse ||= !found.isExpired && !sessions.hasEnded();
-    return isInUse ? { id: found.id, roles: found.roles } : undefined;
+    const { isExpired: _, ...rest } = found;
+    return isInUse ? rest : undefined;
   };
 
   const access = createAccess({ send: sender.send, urlOf, user, claims, key: () => claimsText(tokens.read()) });
+  const onLogin = (): void => {
+    isInUse = true;
+    access.clear();
+  };
 
   return {
     ...sender,
+    ...createLogins({ sender, sessions, cookie, accountUrl, onLogin }),
     url: base,
     urlOf,
-    login: (credentials, authUrl) => enter('login', credentials, authUrl),
-    register: (fields, authUrl) => enter('register', fields, authUrl),
     user,
     can: (operation, resource, record, authUrl) => access.can(operation, resource, record, accountUrl(authUrl)),
     access: (resource, authUrl) => access.find(resource, accountUrl(authUrl)),

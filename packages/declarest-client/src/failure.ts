@@ -24,6 +24,14 @@ export class Failure extends Error {
     return this.answer !== undefined && isTokenRefused(this.answer);
   }
 
+  /**
+   * Whether the endpoint needs a second factor, or one that was given more recently (RFC 9470). The token stays valid: log in
+   * again with a code, and send the request again.
+   */
+  get needsFactor(): boolean {
+    return this.answer !== undefined && isFactorMissing(this.answer);
+  }
+
   /** Whether a change was refused because the user must log in again. A front end keeps the form, so that no text is lost. */
   get isUnsaved(): boolean {
     return this.needsLogin && this.answer?.request.method !== 'GET';
@@ -72,9 +80,12 @@ export const isUnknown = (answer: Answer, name: string): boolean =>
 export const isMissingRoute = (answer: Answer): boolean =>
   answer.status === 404 && failureBody(answer).statusCode === 404 && messagesOf(answer)[0].startsWith('Cannot ');
 
+const isFactorMissing = ({ status, headers }: Answer): boolean =>
+  status === 401 && /\berror="insufficient_user_authentication"/.test(headers.get('WWW-Authenticate') ?? '');
+
 /** Whether a 401 says that the token is not valid. That of a wrong password is `{success: false, message}`, without a challenge. */
 export function isTokenRefused(answer: Answer): boolean {
-  if (answer.status !== 401) return false;
+  if (answer.status !== 401 || isFactorMissing(answer)) return false;
   const { success, error } = failureBody(answer);
   return answer.headers.has('WWW-Authenticate') || success !== false || error !== undefined;
 }
@@ -85,6 +96,9 @@ export const failureOf = (answer: Answer): Failure =>
 /** What front ends show where a change `isUnsaved`. */
 export const UNSAVED =
   'Your session has ended, and the change is not saved. Log in again, here or in another tab, and save then.';
+
+/** What front ends show where an endpoint needs a second factor. */
+export const NEEDS_FACTOR = 'This needs a code of your second factor. Log in again with a code, and repeat it then.';
 
 /** @throws Failure where the answer is no success */
 export async function succeed(sender: Sender, request: Request): Promise<Answer> {

@@ -1,7 +1,8 @@
 /** A client with plain `fetch` for servers that are made with declarest. */
 export type { ResourceAccess } from './access.js';
-export { type Client, type ClientOptions, createClient, type LoginBody, type RequestOptions } from './client.js';
+export { type Client, type ClientOptions, createClient, type RequestOptions } from './client.js';
 export type { FieldName, OperationName, ResourceName } from './document-types.js';
 export { Failure } from './failure.js';
+export type { LoginBody, PasskeyConfirmation } from './logins.js';
 export type { Answer, Request } from './requests.js';
 export type { Claims, TokenStorage } from './token-store.js';

@@ -1,5 +1,5 @@
 /** What the providers of front ends share. */
-export type { Client, ClientOptions, LoginBody } from './client.js';
+export type { Client, ClientOptions } from './client.js';
 export { compareVersions, type Conflict, type ConflictField } from './conflicts.js';
 export { createEtags, strongEtag } from './etags.js';
 export {
@@ -11,11 +11,13 @@ export {
   isSuccess,
   isUnknown,
   messagesOf,
+  NEEDS_FACTOR,
   succeed,
   UNSAVED,
   withErrors,
 } from './failure.js';
 export { type Fields, isEqual, isObject } from './json.js';
+export { logInBy, type LoginBody, type LoginStep } from './logins.js';
 export { aboutField, readable } from './messages.js';
 export { keyNames, type Keys, withKeys } from './keys.js';
 export { fillPath, joinList, parametersOf, recordUrl, resolveUrl, textOf } from './paths.js';

@@ -34,6 +34,8 @@ export interface Claims {
   /** Of the user, as text. */
   readonly id: string;
   readonly roles: string[];
+  /** How the user has logged in (RFC 8176), of servers with `secondFactor()`: `['otp', 'mfa']` after a login with a code. */
+  readonly amr?: string[];
 }
 
 /** In a page, changes of the system clock have no effect. Pages that share a storage have about the same time. */
@@ -93,9 +95,10 @@ function browserStorage(): TokenStorage | undefined {
 export function readClaims(login: Login | undefined): (Claims & { readonly isExpired: boolean }) | undefined {
   const payload = readPayload(login);
   if (!payload) return undefined;
-  const { sub, exp, roles } = payload;
+  const { sub, exp, roles, amr } = payload;
   const isExpired = login?.session === undefined && !(Number(exp) * 1000 > Date.now());
-  return { id: String(sub), roles: Array.isArray(roles) ? roles.map(String) : [], isExpired };
+  const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+  return { id: String(sub), roles: texts(roles), ...(amr !== undefined && { amr: texts(amr) }), isExpired };
 }
 
 /** The id of the session that a token belongs to. */

@@ -1,8 +1,11 @@
 /** The auth provider of react-admin. */
 import {
+  type Client,
   type ClientOptions,
   createPermissions,
   type Fields,
+  logInBy,
+  type LoginStep,
   type PermissionOptions,
   sharedClient,
   withErrors,
@@ -21,16 +24,36 @@ export interface AuthProviderOptions extends ClientOptions, PermissionOptions {
 const FIELD = /^(.*?[^/.]+)\.([^/]+)$/;
 const FIELD_ACTIONS: readonly string[] = ['read', 'write'];
 
-export interface LoginParams {
+/** A login name with a password, `{ challenge, code }`, or `{ passkey: true }`. */
+export interface LoginParams extends LoginStep {
   readonly email?: string;
   /** The login form of react-admin sends this name, also for an e-mail address. */
   readonly username?: string;
-  readonly password: string;
+  readonly password?: string;
+}
+
+/** What `login` throws where the password is right, and the user must send a code of the second factor. */
+export interface ChallengeError extends HttpError {
+  /** For `login({ challenge, code })`. */
+  readonly challenge: string;
 }
 
 /** The auth provider; permissions are the roles of the user. */
 export interface DeclarestAuthProvider extends AuthProvider {
+  /**
+   * Logs in by a password, by the code of a second factor, or by a passkey.
+   *
+   * @throws ChallengeError where a login needs a code
+   * @throws HttpError
+   *
+   * @example
+   * const login = useLogin();
+   * await login({ email, password }).catch(({ challenge }: ChallengeError) => setChallenge(challenge));
+   * await login({ challenge, code });
+   */
   login(params: LoginParams): Promise<void>;
+  /** The client of the provider, for passkeys of the user and requests of your own. It throws `Failure`. */
+  readonly client: Client;
   getIdentity(params?: { readonly signal?: AbortSignal }): Promise<UserIdentity>;
   getPermissions(params?: unknown): Promise<string[]>;
   /**
@@ -70,9 +93,13 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
   const provider: DeclarestAuthProvider = {
     supportAbortSignal: true,
 
-    login: async ({ email, username, password }) => {
+    client,
+
+    login: async ({ email, username, password, ...step }) => {
       const name = loginField === 'email' ? (email ?? username) : username;
-      await client.login({ [loginField]: name, password }, authUrl);
+      const { data, message } = await logInBy(client, step, { [loginField]: name, password }, authUrl);
+      if (data.challenge !== undefined)
+        throw Object.assign(new HttpError(message, 401), { challenge: data.challenge }) satisfies ChallengeError;
     },
 
     logout: () => client.logout(),

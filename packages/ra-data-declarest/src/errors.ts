@@ -7,15 +7,20 @@ import {
   fieldsOf,
   isMissingRoute,
   messagesOf,
+  NEEDS_FACTOR,
   readable,
   UNSAVED,
 } from 'declarest-client/providers';
 import { HttpError } from 'ra-core';
 
-/** What react-admin gets for a failure. `keepsLogin`: a 401 that is no reason to log out. */
-export function toHttpError(failure: Failure): HttpError & { readonly keepsLogin?: true } {
-  const { answer, message, status, needsLogin, isUnsaved } = failure;
+/** What react-admin gets for a failure. `keepsLogin`: a 401 that is no reason to log out. `needsFactor`: as of the failure. */
+export function toHttpError(
+  failure: Failure,
+): HttpError & { readonly keepsLogin?: true; readonly needsFactor?: boolean } {
+  const { answer, message, status, needsLogin, isUnsaved, needsFactor } = failure;
   if (!answer) return new HttpError(message, status);
+  if (needsFactor)
+    return Object.assign(new HttpError(NEEDS_FACTOR, status, answer.body), { keepsLogin: true, needsFactor } as const);
   const error = isUnsaved ? new HttpError(UNSAVED, status, answer.body) : describeFailure(answer);
   // react-admin takes a change for made if a failure logs out.
   return status === 401 && (!needsLogin || isUnsaved) ? Object.assign(error, { keepsLogin: true } as const) : error;

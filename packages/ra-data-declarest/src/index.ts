@@ -2,6 +2,7 @@
 export {
   authProvider,
   type AuthProviderOptions,
+  type ChallengeError,
   type DeclarestAuthProvider,
   type LoginParams,
 } from './auth-provider.js';

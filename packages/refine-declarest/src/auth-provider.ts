@@ -1,6 +1,15 @@
 /** Logs in and out at the endpoints of `AuthModule`, and reads the roles from the token. */
 import type { AuthActionResponse, AuthProvider, HttpError } from '@refinedev/core';
-import { type ClientOptions, Failure, type LoginBody, sharedClient, withErrors } from 'declarest-client/providers';
+import {
+  type Client,
+  type ClientOptions,
+  Failure,
+  logInBy,
+  type LoginBody,
+  type LoginStep,
+  sharedClient,
+  withErrors,
+} from 'declarest-client/providers';
 
 import { toHttpError } from './errors.js';
 
@@ -9,7 +18,8 @@ export interface AuthProviderOptions extends ClientOptions {
   readonly authUrl?: string;
 }
 
-interface Credentials {
+/** A login name with a password, `{ challenge, code }`, or `{ passkey: true }`. */
+export interface LoginParams extends LoginStep {
   readonly email?: string;
   readonly username?: string;
   readonly password?: string;
@@ -47,6 +57,8 @@ export function authProvider(
    * can ask for a login beside its form. Returns a function that removes the listener.
    */
   onSessionEnd(listener: () => void): () => void;
+  /** The client of the provider, for passkeys of the user and requests of your own. It throws `Failure`. */
+  readonly client: Client;
 } {
   const client = sharedClient(url, options);
   const { authUrl } = options;
@@ -55,6 +67,8 @@ export function authProvider(
   const enter = async (send: () => Promise<LoginBody>, name: string): Promise<AuthActionResponse> => {
     try {
       const { data, message } = await send();
+      const { challenge } = data;
+      if (challenge !== undefined) return { success: false, error: { name: 'Second step', message }, challenge };
       if (data.token !== undefined) return { success: true, redirectTo: '/' };
       // The user must verify the e-mail address first.
       return { success: true, redirectTo: '/login', successNotification: { message } };
@@ -67,8 +81,8 @@ export function authProvider(
   const methods = withErrors(
     {
       /** Login pages pass further members, such as `remember`. */
-      login: ({ email, username, password }: Credentials) =>
-        enter(() => client.login({ email, username, password }, authUrl), 'Login failed'),
+      login: ({ email, username, password, ...step }: LoginParams) =>
+        enter(() => logInBy(client, step, { email, username, password }, authUrl), 'Login failed'),
 
       register: (fields: object) => enter(() => client.register(fields, authUrl), 'Registration failed'),
 
@@ -99,5 +113,5 @@ export function authProvider(
     },
     toHttpError,
   );
-  return { ...methods, onSessionEnd: client.onSessionEnd };
+  return { ...methods, onSessionEnd: client.onSessionEnd, client };
 }

@@ -7,6 +7,7 @@ import {
   failureBody,
   fieldsOf,
   isMissingRoute,
+  NEEDS_FACTOR,
   readable,
   UNSAVED,
 } from 'declarest-client/providers';
@@ -16,10 +17,11 @@ export function httpError(message: string, statusCode: number, errors?: HttpErro
   return Object.assign(new Error(message), { statusCode, ...(errors && { errors }) });
 }
 
-/** What refine gets for a failure. `keepsLogin`: a 401 that is no reason to log out. */
+/** What refine gets for a failure. `keepsLogin`: a 401 that is no reason to log out. `needsFactor`: as of the failure. */
 export function toHttpError(failure: Failure): HttpError & Error {
-  const { answer, message, status, needsLogin, isUnsaved } = failure;
+  const { answer, message, status, needsLogin, isUnsaved, needsFactor } = failure;
   if (!answer) return httpError(message, status);
+  if (needsFactor) return Object.assign(httpError(NEEDS_FACTOR, status), { keepsLogin: true, needsFactor });
   const error = isUnsaved ? httpError(UNSAVED, status) : describeFailure(answer, message);
   return status === 401 && (!needsLogin || isUnsaved) ? Object.assign(error, { keepsLogin: true }) : error;
 }

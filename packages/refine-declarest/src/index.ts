@@ -1,6 +1,6 @@
 /** Data provider and auth provider of refine for services made with declarest. */
 export { accessControlProvider, type AccessControlOptions } from './access-control-provider.js';
-export { authProvider, type AuthProviderOptions, type Identity } from './auth-provider.js';
+export { authProvider, type AuthProviderOptions, type Identity, type LoginParams } from './auth-provider.js';
 export {
   dataProvider,
   type DataProviderOptions,

@@ -1,0 +1,159 @@
+/** The ways to log in and register: by a password, by a code of a second factor, and by a passkey. */
+import { succeed } from './failure.js';
+import { createPasskey, getPasskey } from './passkeys.js';
+import type { Request, Sender } from './requests.js';
+import type { IssuedTokens, Sessions } from './sessions.js';
+
+/** The body of the response to a login or a registration. */
+export interface LoginBody {
+  readonly message: string;
+  /** Without a token where the user must verify the e-mail address, or send a code of a second factor, first. */
+  readonly data: Partial<IssuedTokens> & {
+    readonly user?: unknown;
+    /** Of a login that needs a code of a second factor: `answerChallenge` takes it. */
+    readonly challenge?: string;
+  };
+}
+
+/** What a passkey is added or removed with: the password of the user; without it, the user confirms by a passkey. */
+export interface PasskeyConfirmation {
+  readonly password?: string | undefined;
+}
+
+export interface Logins {
+  /**
+   * Logs in, and stores the tokens. Where `data` of the body has a `challenge`, the user is not logged in yet: ask for a code,
+   * and pass both to `answerChallenge`.
+   *
+   * @param authUrl of the endpoints of `AuthModule`. @default `<url>/auth`
+   * @throws Failure
+   *
+   * @example
+   * const { data } = await client.login({ email, password });
+   * if (data.challenge !== undefined) await client.answerChallenge(data.challenge, await askForCode());
+   */
+  login(credentials: object, authUrl?: string): Promise<LoginBody>;
+  /**
+   * The second step of a login, with `secondFactor()` on the server. Stores the tokens as `login` does.
+   *
+   * @param challenge of the login. It is good for 5 minutes and 5 codes
+   * @param code of the authenticator app, or a recovery code
+   * @throws Failure 401 for a wrong code
+   */
+  answerChallenge(challenge: string, code: string, authUrl?: string): Promise<LoginBody>;
+  /** As `login`, for a new user. */
+  register(fields: object, authUrl?: string): Promise<LoginBody>;
+  /**
+   * As `login`, by a passkey that the user chooses in the browser (WebAuthn), with `passkeys()` on the server.
+   *
+   * @throws Failure 400 where the browser gives no passkey, such as for a user who has cancelled
+   */
+  loginByPasskey(authUrl?: string): Promise<LoginBody>;
+  /** As `register`, by a new passkey in place of a password. @throws Failure as `loginByPasskey` */
+  registerByPasskey(fields: object, authUrl?: string): Promise<LoginBody>;
+  /**
+   * Adds a passkey to the user.
+   *
+   * @returns its id
+   * @throws Failure as `loginByPasskey`; 401 for a wrong password
+   *
+   * @example
+   * await client.addPasskey({ name: 'Laptop', password });
+   */
+  addPasskey(passkey: PasskeyConfirmation & { readonly name: string }, authUrl?: string): Promise<string>;
+  /** Removes a passkey of the user. @throws Failure as `addPasskey` */
+  removePasskey(id: string, confirmation: PasskeyConfirmation, authUrl?: string): Promise<void>;
+}
+
+/** What a login page passes to a provider in place of a password. */
+export interface LoginStep {
+  /** Of a login that needs a code, with `code`. */
+  readonly challenge?: string;
+  readonly code?: string;
+  /** Asks the browser for a passkey. */
+  readonly passkey?: true;
+}
+
+/** The login of a provider. */
+export function logInBy(
+  client: Logins,
+  { challenge, code = '', passkey }: LoginStep,
+  credentials: object,
+  authUrl?: string,
+): Promise<LoginBody> {
+  if (challenge !== undefined) return client.answerChallenge(challenge, code, authUrl);
+  return passkey ? client.loginByPasskey(authUrl) : client.login(credentials, authUrl);
+}
+
+/** The parts of a client that are used. */
+interface Parts {
+  readonly sender: Sender;
+  readonly sessions: Pick<Sessions, 'logIn' | 'start'>;
+  /** Whether a login at another origin sets a cookie. */
+  readonly cookie: boolean;
+  accountUrl(authUrl?: string): string;
+  /** Follows a login. */
+  onLogin(): void;
+}
+
+export function createLogins({ sender, sessions, cookie, accountUrl, onLogin }: Parts): Logins {
+  const request = (method: string, path: string, json: object, authUrl?: string): Request => ({
+    method,
+    url: `${accountUrl(authUrl)}/${path}`,
+    resource: 'auth',
+    json,
+  });
+
+  /** Sends a request without a token whose answer may be a login. */
+  const enter = async (path: string, json: object, authUrl?: string): Promise<LoginBody> => {
+    const sent: Request = { ...request('POST', path, json, authUrl), isAnonymous: true };
+    const body = await sessions.logIn(async () => {
+      const answer = await succeed(sender, { ...sent, ...(cookie && { credentials: 'include' }) });
+      const { data } = answer.body as LoginBody;
+      if (data.token !== undefined) sessions.start(data as IssuedTokens, accountUrl(authUrl));
+      return answer.body as LoginBody;
+    });
+    if (body.data.token !== undefined) onLogin();
+    return body;
+  };
+
+  /** The `data` of an answer. */
+  const post = async (path: string, json: object, authUrl?: string, isAnonymous = false): Promise<object> => {
+    const { body } = await succeed(sender, { ...request('POST', path, json, authUrl), isAnonymous });
+    return (body as { readonly data: object }).data;
+  };
+
+  /** What shows that it is the user who changes the passkeys. */
+  const confirm = async ({ password }: PasskeyConfirmation, authUrl?: string): Promise<object> =>
+    password === undefined
+      ? { credential: await getPasskey(await post('passkeys/confirm/options', {}, authUrl)) }
+      : { password };
+
+  return {
+    login: (credentials, authUrl) => enter('login', credentials, authUrl),
+    answerChallenge: (challenge, code, authUrl) => enter('mfa/challenge', { challenge, code }, authUrl),
+    register: (fields, authUrl) => enter('register', fields, authUrl),
+
+    loginByPasskey: async (authUrl) => {
+      const options = await post('passkeys/login/options', {}, authUrl, true);
+      return enter('passkeys/login', { credential: await getPasskey(options) }, authUrl);
+    },
+
+    registerByPasskey: async (fields, authUrl) => {
+      const { email, username } = fields as { readonly email?: unknown; readonly username?: unknown };
+      const options = await post('passkeys/register/options', { email, username }, authUrl, true);
+      return enter('passkeys/register', { ...fields, credential: await createPasskey(options) }, authUrl);
+    },
+
+    addPasskey: async ({ name, ...confirmation }, authUrl) => {
+      const options = await post('passkeys/options', await confirm(confirmation, authUrl), authUrl);
+      const added = await post('passkeys', { name, credential: await createPasskey(options) }, authUrl);
+      return (added as { readonly passkey: { readonly id: string } }).passkey.id;
+    },
+
+    removePasskey: async (id, confirmation, authUrl) => {
+      const json = await confirm(confirmation, authUrl);
+      await succeed(sender, request('DELETE', `passkeys/${encodeURIComponent(id)}`, json, authUrl));
+    },
+  };
+}
