@@ -1,4 +1,4 @@
-/** The ways to log in and register: by a password, by a code of a second factor, and by a passkey. */
+/** The ways to log in and register: by a password, by a second factor, and by a passkey. */
 import { succeed } from './failure.js';
 import { createPasskey, getPasskey } from './passkeys.js';
 import type { Request, Sender } from './requests.js';
@@ -7,11 +7,13 @@ import type { IssuedTokens, Sessions } from './sessions.js';
 /** The body of the response to a login or a registration. */
 export interface LoginBody {
   readonly message: string;
-  /** Without a token where the user must verify the e-mail address, or send a code of a second factor, first. */
+  /** Without a token where the user must verify the e-mail address, or give a second factor, first. */
   readonly data: Partial<IssuedTokens> & {
     readonly user?: unknown;
-    /** Of a login that needs a code of a second factor: `answerChallenge` takes it. */
+    /** Of a login that needs a second factor: `answerChallenge` takes it. */
     readonly challenge?: string;
+    /** Of such a login where a passkey counts as well as a code: `answerChallengeByPasskey` takes it. */
+    readonly passkey?: object;
   };
 }
 
@@ -41,6 +43,13 @@ export interface Logins {
    * @throws Failure 401 for a wrong code
    */
   answerChallenge(challenge: string, code: string, authUrl?: string): Promise<LoginBody>;
+  /**
+   * As `answerChallenge`, by a passkey, with `passkeys({ secondFactor: true })` on the server.
+   *
+   * @param passkey of the login
+   * @throws Failure as `loginByPasskey`
+   */
+  answerChallengeByPasskey(passkey: object, authUrl?: string): Promise<LoginBody>;
   /** As `login`, for a new user. */
   register(fields: object, authUrl?: string): Promise<LoginBody>;
   /**
@@ -70,8 +79,8 @@ export interface LoginStep {
   /** Of a login that needs a code, with `code`. */
   readonly challenge?: string;
   readonly code?: string;
-  /** Asks the browser for a passkey. */
-  readonly passkey?: true;
+  /** Asks the browser for a passkey: `true`, or the `passkey` of a login that needs a second factor. */
+  readonly passkey?: true | object;
 }
 
 /** The login of a provider. */
@@ -82,7 +91,8 @@ export function logInBy(
   authUrl?: string,
 ): Promise<LoginBody> {
   if (challenge !== undefined) return client.answerChallenge(challenge, code, authUrl);
-  return passkey ? client.loginByPasskey(authUrl) : client.login(credentials, authUrl);
+  if (passkey === true) return client.loginByPasskey(authUrl);
+  return passkey ? client.answerChallengeByPasskey(passkey, authUrl) : client.login(credentials, authUrl);
 }
 
 /** The parts of a client that are used. */
@@ -132,6 +142,8 @@ export function createLogins({ sender, sessions, cookie, accountUrl, onLogin }: 
   return {
     login: (credentials, authUrl) => enter('login', credentials, authUrl),
     answerChallenge: (challenge, code, authUrl) => enter('mfa/challenge', { challenge, code }, authUrl),
+    answerChallengeByPasskey: async (passkey, authUrl) =>
+      enter('passkeys/challenge', { credential: await getPasskey(passkey) }, authUrl),
     register: (fields, authUrl) => enter('register', fields, authUrl),
 
     loginByPasskey: async (authUrl) => {

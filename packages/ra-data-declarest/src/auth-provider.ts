@@ -24,7 +24,7 @@ export interface AuthProviderOptions extends ClientOptions, PermissionOptions {
 const FIELD = /^(.*?[^/.]+)\.([^/]+)$/;
 const FIELD_ACTIONS: readonly string[] = ['read', 'write'];
 
-/** A login name with a password, `{ challenge, code }`, or `{ passkey: true }`. */
+/** A login name with a password, `{ challenge, code }`, `{ passkey: true }`, or `{ passkey }` of a `ChallengeError`. */
 export interface LoginParams extends LoginStep {
   readonly email?: string;
   /** The login form of react-admin sends this name, also for an e-mail address. */
@@ -32,10 +32,12 @@ export interface LoginParams extends LoginStep {
   readonly password?: string;
 }
 
-/** What `login` throws where the password is right, and the user must send a code of the second factor. */
+/** What `login` throws where the password is right, and the user must give a second factor. */
 export interface ChallengeError extends HttpError {
   /** For `login({ challenge, code })`. */
   readonly challenge: string;
+  /** For `login({ passkey })`, where a passkey counts too. */
+  readonly passkey?: object | undefined;
 }
 
 /** The auth provider; permissions are the roles of the user. */
@@ -43,7 +45,7 @@ export interface DeclarestAuthProvider extends AuthProvider {
   /**
    * Logs in by a password, by the code of a second factor, or by a passkey.
    *
-   * @throws ChallengeError where a login needs a code
+   * @throws ChallengeError where a login needs a second factor
    * @throws HttpError
    *
    * @example
@@ -99,7 +101,10 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
       const name = loginField === 'email' ? (email ?? username) : username;
       const { data, message } = await logInBy(client, step, { [loginField]: name, password }, authUrl);
       if (data.challenge !== undefined)
-        throw Object.assign(new HttpError(message, 401), { challenge: data.challenge }) satisfies ChallengeError;
+        throw Object.assign(new HttpError(message, 401), {
+          challenge: data.challenge,
+          passkey: data.passkey,
+        }) satisfies ChallengeError;
     },
 
     logout: () => client.logout(),

@@ -18,7 +18,7 @@ export interface AuthProviderOptions extends ClientOptions {
   readonly authUrl?: string;
 }
 
-/** A login name with a password, `{ challenge, code }`, or `{ passkey: true }`. */
+/** A login name with a password, `{ challenge, code }`, `{ passkey: true }`, or `{ passkey }` of a login's answer. */
 export interface LoginParams extends LoginStep {
   readonly email?: string;
   readonly username?: string;
@@ -67,8 +67,9 @@ export function authProvider(
   const enter = async (send: () => Promise<LoginBody>, name: string): Promise<AuthActionResponse> => {
     try {
       const { data, message } = await send();
-      const { challenge } = data;
-      if (challenge !== undefined) return { success: false, error: { name: 'Second step', message }, challenge };
+      const { challenge, passkey } = data;
+      if (challenge !== undefined)
+        return { success: false, error: { name: 'Second step', message }, challenge, passkey };
       if (data.token !== undefined) return { success: true, redirectTo: '/' };
       // The user must verify the e-mail address first.
       return { success: true, redirectTo: '/login', successNotification: { message } };

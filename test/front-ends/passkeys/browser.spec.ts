@@ -35,7 +35,7 @@ describe('in Chromium', () => {
         consumer.apply(cors(site.origin)).forRoutes('/api/auth/*path');
       }
     }
-    const plugins = [passkeys({ rpId: 'localhost', origins: [site.origin] })];
+    const plugins = [passkeys({ rpId: 'localhost', origins: [site.origin], secondFactor: true })];
     app = await startAuth('fastify', { auth: { sessions: true, plugins }, imports: [Origins] });
     browser = await chromium.launch({ executablePath: browserPath as string, args: ARGS });
   });
@@ -104,6 +104,21 @@ describe('in Chromium', () => {
     expect(await call('removePasskey', id, { password: 'wrong' })).toEqual(wrong);
     expect(await call('removePasskey', id, {})).toBeUndefined();
     expect(await call('request', 'GET', 'auth/passkeys')).toMatchObject({ data: [] });
+  });
+
+  it('completes a login by a password', async () => {
+    const email = uniqueEmail();
+    await app.register({ email });
+    await call('login', { email, password: PASSWORD });
+    await call('addPasskey', { name: 'Laptop', password: PASSWORD });
+    await call('logout');
+    const begun = await call('login', { email, password: PASSWORD });
+    const passkey = expect.objectContaining({ rpId: 'localhost' });
+    expect(begun).toMatchObject({ data: { mfaRequired: true, challenge: expect.any(String), passkey } });
+    expect(await call('claims')).toBeUndefined();
+    const done = await call('answerChallengeByPasskey', (begun as { data: { passkey?: object } }).data.passkey);
+    expect(done).toMatchObject({ data: { user: { email }, token: expect.any(String) } });
+    expect(await emailIn()).toBe(email);
   });
 
   it('says that the browser gave no passkey, and logs nobody in', async () => {
