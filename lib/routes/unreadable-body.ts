@@ -56,11 +56,10 @@ const BODY_ERROR_CODE = /^(FST_ERR_CTP|FST_ERR_ROUTE_MISSING|Z|ERR__ERROR|ZSTD)_
 
 /** Whether a platform could not read a body, rather than a middleware or hook of the application that failed. */
 function isOfBody(error: unknown): boolean {
-  const { type, code, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  const { type, code } = (error ?? {}) as { readonly type?: unknown; readonly code?: unknown };
   const isNamed = BODY_ERROR_TYPE.test(String(type)) || BODY_ERROR_CODE.test(String(code));
-  // Fastify's JSON parser throws a SyntaxError, and Nest's parser of forms an error without a code.
-  const isUnnamed = error instanceof SyntaxError || message === 'Object contains forbidden prototype property';
-  return platformStatusOf(error) !== undefined && (isNamed || isUnnamed);
+  // Fastify's JSON parser throws a SyntaxError.
+  return platformStatusOf(error) !== undefined && (isNamed || error instanceof SyntaxError);
 }
 
 /** A GET route of the package has no guard: it ignores the body. */
