@@ -2,7 +2,7 @@
 import { AuthEvents, ExternalIdentity, LoginFlow, UserAccounts } from 'declarest';
 import { DataSource } from 'typeorm';
 import { expectFailure, PASSWORD, unique } from '../auth/auth-app.js';
-import { beforeStatement } from '../auth/slow-statements.js';
+import { beforeStatement, slowStatements } from '../auth/slow-statements.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { browse, CLIENT, type IdentityProvider, startProvider } from './identity-provider.js';
@@ -166,9 +166,10 @@ describe.each(DATABASES)('on %s', (database) => {
         const subject = member();
         const email = `${subject.toLowerCase()}@shop.example`;
         const responses = await Promise.all([1, 2, 3, 4].map(() => app.respond(subject)));
+        slowStatements(app);
         const answers = await Promise.all(responses.map((response) => app.finish(response)));
-        for (const { status } of answers) expect([200, 409]).toContain(status);
-        expect(answers.map(({ status }) => status)).toContain(200);
+        vi.restoreAllMocks();
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
         expect(await app.users().countBy({ email })).toBe(1);
         expect(await table(ExternalIdentity).countBy({ subject })).toBe(1);
         expect((await app.logIn(subject)).status).toBe(200);

@@ -35,9 +35,9 @@ export class ExternalIdentities {
     return this.tables.read((manager) => manager.find(ExternalIdentity, options));
   }
 
-  /** Whether the user has, or had, an identity of the issuer. */
-  hasOfIssuer(userId: string, issuer: string): Promise<boolean> {
-    return this.tables.read((manager) => manager.existsBy(ExternalIdentity, { userId, issuer }));
+  /** Whether a user has, or had, an identity, such as one of an issuer. */
+  exists(where: Pick<ExternalIdentity, 'userId'> & { readonly issuer?: string }): Promise<boolean> {
+    return this.tables.read((manager) => manager.existsBy(ExternalIdentity, where));
   }
 
   /** Links an identity that no user has had. @returns `undefined` where one has it, or had it */

@@ -1,4 +1,5 @@
 /** Finds the account of an identity at a provider: the linked one, the one with the same verified address, or a new one. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common';
 import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
 import { UserAccounts } from '../../auth/accounts/user-accounts.js';
@@ -13,9 +14,14 @@ import { acceptAny, checkUser, USER_CHECKS } from '../../auth/users/user-checks.
 import { DuplicateUserError, UserRepository, type UserFields } from '../../auth/users/user.repository.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { BASE_ROLE } from '../../http/principal.js';
+import { hasPassword } from '../has-password.js';
 import { ExternalIdentities } from './external-identities.js';
 import { namesOf } from './external-profile.js';
 import { expectFields, type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+
+/** Another process stores the identity of a new user right after the user. */
+const MAX_TRIES = 10;
+const RETRY_MS = 100;
 
 /** The same answer for all reasons: it tells nobody which addresses have an account. */
 const noAccount = (): ConflictException =>
@@ -45,17 +51,24 @@ export class ExternalLogins {
 
   /** @throws ConflictException (409) where no account may be used or created, 401 for an inactive user, what hooks throw */
   async logIn(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer> {
-    // The second time, it is known what another login of the same user has stored meanwhile.
-    const answer = (await this.attempt(profile, request)) ?? (await this.attempt(profile, request));
-    if (!answer) throw noAccount();
-    return answer;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      if (tries > 0) await delay(RETRY_MS);
+      const answer = await this.attempt(profile, request);
+      if (answer) return answer;
+    }
+    throw noAccount();
   }
 
-  /** @returns `undefined` where another login was faster */
+  /** @returns `undefined` where another login of the same user was faster, and may still have an identity to store */
   private async attempt(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer | undefined> {
-    const id = (await this.linkedUser(profile)) ?? (await this.linkByAddress(profile));
-    if (id === undefined) return this.registerUser(profile, request);
-    return this.logins.complete({ id }, request);
+    const { email } = profile;
+    let id = await this.linkedUser(profile);
+    if (id === undefined) {
+      const found = email === undefined ? null : await this.users.findByLogin('email', email);
+      if (!found) return this.registerUser(profile, request);
+      id = await this.linkByAddress(found, profile);
+    }
+    return id === undefined ? undefined : this.logins.complete({ id }, request);
   }
 
   private async linkedUser(profile: ExternalProfile): Promise<string | undefined> {
@@ -69,16 +82,18 @@ export class ExternalLogins {
     return undefined;
   }
 
-  /** Both sides have verified the address, or somebody else may have registered it. */
-  private async linkByAddress(profile: ExternalProfile): Promise<string | undefined> {
-    const { email } = profile;
-    const user = email === undefined ? null : await this.users.findByLogin('email', email);
-    if (!user) return undefined;
+  /** Both sides have verified the address, or somebody else may have registered it. @returns `undefined` to try again */
+  private async linkByAddress(user: AuthUser, profile: ExternalProfile): Promise<string | undefined> {
     const userId = String(user.id);
     const isVerified = user.active && (await this.mailedTokens?.isVerified(user));
     // A provider may give an address to another user (OpenID Connect Core §5.7).
-    if (!isVerified || (await this.identities.hasOfIssuer(userId, profile.issuer))) throw noAccount();
-    return (await this.identities.add(userId, profile)) ? userId : this.linkedUser(profile);
+    const mayLink = isVerified && !(await this.identities.exists({ userId, issuer: profile.issuer }));
+    if (mayLink && (await this.identities.add(userId, profile))) return userId;
+    // Another login may have created the user, and stores the identity now.
+    if (!(await hasPassword(this.users, userId)) && !(await this.identities.exists({ userId }))) return undefined;
+    const linked = await this.linkedUser(profile);
+    if (linked === undefined && !mayLink) throw noAccount();
+    return linked;
   }
 
   private async registerUser(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer | undefined> {
