@@ -1,75 +1,17 @@
 /** Sessions in two processes that share one database: what ends on one, ends on the other at once. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Child, startChild } from '../child-process.js';
-import { type Compiled, compile } from '../compiled.js';
 import { request } from '../harness/client.js';
-import { createDatabase, DATABASES, type TestDatabase } from '../harness/databases.js';
+import { DATABASES } from '../harness/databases.js';
+import { startTwice, type TwoProcesses } from '../two-processes.js';
 import { PASSWORD, uniqueEmail } from './auth-app.js';
 
-const APPLICATION = `
-import 'reflect-metadata';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser } from 'declarest';
-import { Entity } from 'typeorm';
-
-@Entity() class User extends AuthUser {}
-
-@Module({
-  imports: [
-    TypeOrmModule.forRoot(
-      process.env['FILE']
-        ? { type: 'better-sqlite3', database: process.env['FILE'], autoLoadEntities: true, synchronize: process.env['SYNCHRONIZE'] === 'on' }
-        : { ...JSON.parse(process.env['DATABASE'] ?? ''), synchronize: process.env['SYNCHRONIZE'] === 'on' },
-    ),
-    AuthModule.forRoot({ userClass: User, jwtSecret: 'x'.repeat(40), bcryptRounds: 4, sessions: { revocation: 'immediate', maxSessions: 3 } }),
-  ],
-})
-class AppModule {}
-
-const app = await NestFactory.create(AppModule, { logger: false });
-await app.listen(0, '127.0.0.1');
-console.log(await app.getUrl());
-`;
-
-let compiled: Compiled;
-let folder: string;
-beforeAll(async () => {
-  compiled = await compile([], { 'apps/main.ts': APPLICATION });
-  folder = await mkdtemp(join(tmpdir(), 'declarest-two-'));
-});
-afterAll(async () => {
-  await compiled.remove();
-  await rm(folder, { recursive: true, force: true });
-});
-
 describe.each(DATABASES)('on %s', (name) => {
-  let database: TestDatabase;
-  let children: Child[];
-  let urls: [string, string];
+  let processes: TwoProcesses;
+  let urls: TwoProcesses['urls'];
   beforeAll(async () => {
-    database = await createDatabase(name);
-    children = [];
-    const start = async (synchronize: 'on' | 'off'): Promise<string> => {
-      const { options } = database;
-      const env = {
-        SYNCHRONIZE: synchronize,
-        ...(name === 'sqlite' ? { FILE: String(options.database) } : { DATABASE: JSON.stringify(options) }),
-      };
-      const child = startChild(process.execPath, [join(compiled.directory, 'apps/main.js')], { cwd: folder, env });
-      children.push(child);
-      return (await child.says(/http:\S+/))[0];
-    };
-    urls = [await start('on'), await start('off')];
+    processes = await startTwice(name, { auth: `sessions: { revocation: 'immediate', maxSessions: 3 }` });
+    ({ urls } = processes);
   });
-  afterAll(async () => {
-    for (const child of children) child.signal('SIGKILL');
-    await Promise.all(children.map(({ ended }) => ended));
-    await database.drop();
-  });
+  afterAll(() => processes.end());
 
   const me = async (token: string): Promise<number[]> =>
     Promise.all(urls.map(async (url) => (await request(url, 'GET', '/api/auth/me', { token })).status));
