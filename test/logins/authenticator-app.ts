@@ -30,11 +30,12 @@ export class AuthenticatorApp {
     return request(url, 'POST', `/api/auth/${path}`, { json, token });
   }
 
-  async enrol(): Promise<Answer> {
+  /** @param newCode the first code */
+  async enrol(newCode = () => this.nextCode()): Promise<Answer> {
     const begun = await this.post('mfa/enrol', {});
     expect([begun.status, begun.text]).toEqual([200, expect.stringContaining('secret')]);
     this.secret = begun.json.data.secret;
-    const confirmed = await this.post('mfa/confirm', { code: await this.nextCode() });
+    const confirmed = await this.post('mfa/confirm', { code: await newCode() });
     expect([confirmed.status, confirmed.text]).toEqual([200, expect.stringContaining('recoveryCodes')]);
     this.recoveryCodes = confirmed.json.data.recoveryCodes;
     return confirmed;

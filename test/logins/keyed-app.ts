@@ -32,9 +32,36 @@ export async function keyOf(app: RunningApp, owner: Owner, body: object = {}): P
 }
 
 export const statusOf = async (
-  { url }: RunningApp,
+  { url }: Pick<RunningApp, 'url'>,
   token: string,
   path: string,
   method = 'GET',
   more: RequestOptions = {},
 ): Promise<number> => (await request(url, method, path, { token, ...more })).status;
+
+/**
+ * Sends requests by a key to each application all the time, while it is changed.
+ * @returns the statuses of those that were sent after the change was answered
+ */
+export async function statusesAfter(
+  apps: readonly Pick<RunningApp, 'url'>[],
+  key: string,
+  path: string,
+  change: () => Promise<unknown>,
+): Promise<number[]> {
+  let isChanged = false;
+  const [before, after] = [new Set<number>(), new Set<number>()];
+  const use = async (app: Pick<RunningApp, 'url'>): Promise<void> => {
+    for (let late = 0; late < 10; late += isChanged ? 1 : 0) {
+      const statuses = isChanged ? after : before;
+      statuses.add(await statusOf(app, key, path));
+    }
+  };
+  const uses = [0, 1, 2].flatMap(() => apps.map(use));
+  await vi.waitFor(() => expect(before.size).toBeGreaterThan(0));
+  expect([...before]).toEqual([200]);
+  await change();
+  isChanged = true;
+  await Promise.all(uses);
+  return [...after];
+}
