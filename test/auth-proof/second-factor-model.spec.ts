@@ -1,17 +1,16 @@
 /**
  * Random sequences of logins, codes, enrolments and time against a model of second factors. No code and no challenge counts
- * twice, and what is right is accepted. `SESSION_SEQUENCES=10000` for the full run, `SESSION_SEED=7` for another one.
+ * twice, and what is right is accepted.
  */
 import * as fc from 'fast-check';
-import { FactorChallenge, secondFactor, UserAccounts } from 'declarest';
-import { DataSource } from 'typeorm';
+import { secondFactor, UserAccounts } from 'declarest';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { DATABASES } from '../harness/databases.js';
 import { AuthenticatorApp, payloadOf } from '../logins/authenticator-app.js';
+import { checkSequences, type ModelRun, moveBack, SEQUENCES } from './model.js';
 
 /** A sequence takes about ten times as long as one of the sessions. */
-const SEQUENCES = Math.ceil(Number(process.env['SESSION_SEQUENCES'] ?? 500) / 10);
-const SEED = Number(process.env['SESSION_SEED'] ?? 1);
+const COUNT = Math.ceil(SEQUENCES / 10);
 const STEP_MS = 30_000;
 const LIFETIME_MS = 5 * 60_000;
 const MAX_TRIES = 5;
@@ -73,7 +72,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-class Run {
+class Run implements ModelRun<Step> {
   private readonly users: User[] = [];
   private readonly challenges: Challenge[] = [];
 
@@ -192,9 +191,7 @@ class Run {
 
   private async wait(ms: number): Promise<void> {
     vi.setSystemTime(Date.now() + ms);
-    const dataSource = this.app.app.get(DataSource, { strict: false });
-    const expiresAt = () => `${dataSource.driver.escape('expiresAt')} - ${ms}`;
-    await dataSource.createQueryBuilder().update(FactorChallenge).set({ expiresAt }).where('1 = 1').execute();
+    await moveBack(this.app, 'declarest_factor_challenge', ['expiresAt'], ms);
   }
 
   private started(found: User, { token, refreshToken }: { token: string; refreshToken: string }): void {
@@ -217,17 +214,13 @@ class Run {
 const presentStep = (): number => Math.floor(Date.now() / STEP_MS);
 
 describe.each(DATABASES)('second factors on %s', (database) => {
-  it(`${SEQUENCES} random sequences agree with the model`, async () => {
+  it(`${COUNT} random sequences agree with the model`, async () => {
     const auth = { sessions: { accessTokenMinutes: 100_000 }, throttle: false as const, plugins: [secondFactor()] };
     const app = await startAuth('fastify', { database, auth });
     // The time stands still within a step of a sequence.
     vi.useFakeTimers({ toFake: ['Date'] });
-    const property = fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 40, size: 'max' }), async (steps) => {
-      const run = new Run(app);
-      await run.begin();
-      for (const each of steps) await run.take(each);
-    });
-    await fc.assert(property, { numRuns: database === 'sqlite' ? SEQUENCES : Math.ceil(SEQUENCES / 10), seed: SEED });
+    const length = { minLength: 4, maxLength: 40, size: 'max' } as const;
+    await checkSequences(database, { step, length, count: COUNT, start: () => new Run(app) });
     vi.useRealTimers();
     await app.close();
   }, 3_600_000);
