@@ -71,6 +71,16 @@ describe.each(DATABASES)('on %s', (database) => {
     expect(await sessionsOf(id)).toHaveLength(1);
   });
 
+  it('of 20 wrong codes at once to one challenge, five are compared', async () => {
+    const challenge = await phone.challenge();
+    slowStatements(apps[0]);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => phone.answer(challenge, '000000', urlOf(index))),
+    );
+    const compared = answers.filter(({ json }) => json.message === 'This code is not valid, or was used before');
+    expect([answers.map(({ status }) => status), compared.length]).toEqual([Array(20).fill(401), 5]);
+  });
+
   it('a recovery code that is used at once logs in once, and others at the same time do too', async () => {
     const [first = '', second = '', third = ''] = phone.recoveryCodes;
     expect(await answerAll([first], 10)).toEqual({ 200: 1, 401: 9 });
