@@ -6,10 +6,23 @@ import { compare, isRecent, type Compared } from './comparison.js';
 import { targetOf, type IsolationRequest } from './random-requests.js';
 import { areSame, readRows, valuesByKind, type Value } from './table-values.js';
 
+/** Sends a request of a caller to an application. */
+export type IsolationTransport = (
+  app: INestApplication,
+  caller: TestUser,
+  request: IsolationRequest,
+) => Promise<Answer>;
+
 export interface PairOptions {
   readonly createApp: () => Promise<INestApplication>;
   readonly vary: (app: INestApplication, caller: TestUser) => unknown;
+  readonly send: IsolationTransport;
 }
+
+export const overHttp: IsolationTransport = (app, caller, request) => {
+  const { method, headers, json } = request;
+  return as(app, caller).request(method, targetOf(request), { headers, json });
+};
 
 export interface DatabasePair {
   readonly app: INestApplication;
@@ -20,7 +33,7 @@ export interface DatabasePair {
 
 /** Closes the applications when the work ends. @throws InvalidOptionError for databases that do not differ by `vary` only */
 export async function withPair<R>(
-  { createApp, vary }: PairOptions,
+  { createApp, vary, send: transport }: PairOptions,
   caller: TestUser,
   work: (pair: DatabasePair) => Promise<R>,
 ): Promise<R> {
@@ -31,10 +44,8 @@ export async function withPair<R>(
     const [first, second] = apps as [INestApplication, INestApplication];
     const values = await makeDifferent(first, second, () => vary(second, caller));
     const send = async (request: IsolationRequest): Promise<Compared> => {
-      const { method, headers, json } = request;
-      const answerOf = (app: INestApplication): Promise<Answer> =>
-        as(app, caller).request(method, targetOf(request), { headers, json });
-      return compare(method, await Promise.all([answerOf(first), answerOf(second)]), since);
+      const answerOf = (app: INestApplication): Promise<Answer> => transport(app, caller, request);
+      return compare(request.method, await Promise.all([answerOf(first), answerOf(second)]), since);
     };
     const isKept = ({ value }: Value): boolean => !isRecent(String(value), since);
     return await work({ app: first, values: values.map((kind) => kind.filter(isKept)), send });

@@ -3,7 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
 import type { TestUser } from '../client.js';
 import type { Exception } from './comparison.js';
-import { type DatabasePair, withPair } from './database-pair.js';
+import { type DatabasePair, type IsolationTransport, overHttp, withPair } from './database-pair.js';
 import { readDocument } from './document-operations.js';
 import { IsolationError, type IsolationFinding } from './isolation-error.js';
 import { seeded } from './random.js';
@@ -22,6 +22,11 @@ export interface IsolationOptions {
   readonly requests?: number;
   /** Another integer makes other requests; default 1. */
   readonly seed?: number;
+  /**
+   * Sends the requests in another way than over HTTP, such as by calls of tools. What it returns is compared.
+   * @example send: async (app, caller, { operation, path, query, json }) => answerOf(await callTool(app, caller, operation, …))
+   */
+  readonly send?: IsolationTransport;
 }
 
 export interface IsolationResult {
@@ -49,11 +54,11 @@ export async function isolationProof(
   options: IsolationOptions,
 ): Promise<IsolationResult> {
   checkArguments(createApp, options);
-  const { as: callers, vary, requests = 2_000, seed = 1 } = options;
+  const { as: callers, vary, requests = 2_000, seed = 1, send: transport = overHttp } = options;
   const operations: Record<string, Record<number, number>> = {};
   const excepted = { 'generated id': 0, conflict: 0, 'not repeated': 0 };
   for (const [place, caller] of callers.entries()) {
-    const inNewDatabases: Round = (send) => withPair({ createApp, vary }, caller, send);
+    const inNewDatabases: Round = (send) => withPair({ createApp, vary, send: transport }, caller, send);
     let random: RandomRequests | undefined;
     for (let rest = requests; rest > 0;) {
       const sent: IsolationRequest[] = [];
@@ -99,14 +104,15 @@ const repeat = (inNewDatabases: Round, requests: readonly IsolationRequest[]) =>
 
 /** @throws InvalidOptionError */
 function checkArguments(createApp: unknown, options: IsolationOptions): void {
-  expectKnownNames('isolationProof(): options', options, ['as', 'vary', 'requests', 'seed']);
-  const { as: callers, vary, requests = 1, seed = 1 } = options;
+  expectKnownNames('isolationProof(): options', options, ['as', 'vary', 'requests', 'seed', 'send']);
+  const { as: callers, vary, requests = 1, seed = 1, send = overHttp } = options;
   const expected = [
     ['createApp', createApp, typeof createApp === 'function', 'a function', 'pass one that creates an application'],
     ['as', callers, Array.isArray(callers) && callers.length > 0, 'an array of users', 'name a user of each tenant'],
     ['vary', vary, typeof vary === 'function', 'a function', 'pass one that changes the second database'],
     ['requests', requests, Number.isSafeInteger(requests) && requests > 0, 'a positive integer', 'set 2000'],
     ['seed', seed, Number.isSafeInteger(seed), 'an integer', 'set 1'],
+    ['send', send, typeof send === 'function', 'a function', 'pass one that returns an answer, or leave it out'],
   ] as const;
   for (const [name, value, isValid, kind, advice] of expected)
     if (!isValid) throw new InvalidOptionError(`isolationProof(): ${name}`, kind, describe(value), advice);

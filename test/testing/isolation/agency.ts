@@ -2,6 +2,7 @@
 import {
   Body,
   Controller,
+  type DynamicModule,
   ForbiddenException,
   Get,
   type INestApplication,
@@ -247,20 +248,32 @@ class Rules extends SecurityConfig {
 
 const inMemory = (): TypeOrmModuleOptions => ({ type: 'better-sqlite3', database: ':memory:', synchronize: true });
 
+interface AgencyParts {
+  readonly imports?: readonly DynamicModule[];
+  readonly configure?: (app: INestApplication) => void;
+}
+
 /** Creates the application with a database and its records, as a test of the application would. */
 export const agency =
-  (platform: Platform, leak?: Leak, database: () => Promise<TypeOrmModuleOptions> | TypeOrmModuleOptions = inMemory) =>
+  (
+    platform: Platform,
+    leak?: Leak,
+    database: () => Promise<TypeOrmModuleOptions> | TypeOrmModuleOptions = inMemory,
+    { imports: more = [], configure }: AgencyParts = {},
+  ) =>
   async (): Promise<INestApplication> => {
     const imports = [
       TypeOrmModule.forRoot({ ...(await database()), entities: [...entities.ENTITIES, IdempotencyKey] }),
       CrudModule.forFeature(...resources(leak)),
       authModule({ jwtSecret: 'isolation '.repeat(4), claims: () => ({}) }),
+      ...more,
     ];
     const module = { module: AppModule, imports, controllers: handWritten(leak), providers: [Rules] };
     const app = await NestFactory.create<INestApplication>(module, adapterFor(platform), {
       logger: false,
       abortOnError: false,
     });
+    configure?.(app);
     await app.init();
     await entities.seed(app.get(DataSource, { strict: false }));
     return app;

@@ -159,7 +159,7 @@ describe('isolationProof', () => {
     [
       'an unknown option',
       [shelf(), { as: [ANN], vary, users: [] }],
-      'isolationProof(): options must be an object with only the options as, vary, requests, seed, got "users". Correct or remove it.',
+      'isolationProof(): options must be an object with only the options as, vary, requests, seed, send, got "users". Correct or remove it.',
     ],
   ] as const)('refuses %s', async (_, args, message) => {
     const call = isolationProof(...(args as unknown as Parameters<typeof isolationProof>));
