@@ -1,5 +1,6 @@
 /** Sessions in cookies as a real browser keeps them. Runs where TEST_CHROMIUM is the path of a Chromium. */
 import type { Server } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Controller, Get, Header, type MiddlewareConsumer, Module, type NestModule, Param } from '@nestjs/common';
 import { cors } from 'declarest';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -100,8 +101,17 @@ describe.each(PLATFORMS)('in Chromium, on %s', (platform) => {
     const [first, second] = [await open(context, origin, api, false), await open(context, origin, api, false)];
     const email = await logIn(first);
     for (const tab of [first, second]) await expire(tab);
+    let [waiting, most] = [0, 0];
+    await context.route('**/refresh', async (route) => {
+      most = Math.max(most, (waiting += 1));
+      // The other tab could send its own refresh meanwhile.
+      await delay(300);
+      waiting -= 1;
+      await route.continue();
+    });
     expect(await Promise.all([emailIn(first), emailIn(second)])).toEqual([email, email]);
-    expect(refreshes).toBe(1);
+    // Chromium may give a tab what another one has stored a moment later. The server then answers with the same tokens.
+    expect([most, [1, 2].includes(refreshes)]).toEqual([1, true]);
   });
 
   it('a page of another origin of the site uses the cookie where cors() names the origin', async () => {
