@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { generate } from 'otplib';
 import { chromium } from 'playwright-core';
 
-import { browserPath } from '../test/harness/browser.js';
+import { browserPath, PASSKEY_DEVICE } from '../test/harness/browser.js';
 import { freePort } from './free-port.mjs';
 import { answers, checkPage, watchConsole } from './pages.mjs';
 
@@ -77,15 +77,6 @@ const PAGES = [
   'keys/create',
   'forgot',
 ];
-
-const AUTHENTICATOR = {
-  protocol: 'ctap2',
-  transport: 'internal',
-  hasResidentKey: true,
-  hasUserVerification: true,
-  isUserVerified: true,
-  automaticPresenceSimulation: true,
-};
 
 let fay;
 /** Of the authenticator app. */
@@ -656,7 +647,7 @@ try {
   await step('adds a passkey, renames it, logs in by it, and removes it', async () => {
     const devices = await page.context().newCDPSession(page);
     await devices.send('WebAuthn.enable');
-    await devices.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
+    await devices.send('WebAuthn.addVirtualAuthenticator', { options: PASSKEY_DEVICE });
     await logInAnew(FAY);
     await rows().first().waitFor();
     await page.getByRole('menuitem', { name: 'Account' }).click();

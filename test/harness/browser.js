@@ -5,3 +5,15 @@ export const BROWSER = { variable: 'TEST_CHROMIUM', example: '/usr/bin/chromium'
 
 /** Its executable; `undefined` leaves the suite out. */
 export const browserPath = process.env[BROWSER.variable];
+
+/**
+ * A device with passkeys, for `WebAuthn.addVirtualAuthenticator` of Chromium. It confirms its user by itself.
+ */
+export const PASSKEY_DEVICE = /** @type {const} */ ({
+  protocol: 'ctap2',
+  transport: 'internal',
+  hasResidentKey: true,
+  hasUserVerification: true,
+  isUserVerified: true,
+  automaticPresenceSimulation: true,
+});

@@ -5,17 +5,8 @@ import { cors, passkeys } from 'declarest';
 import type { Failure } from 'declarest-client';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../../auth/auth-app.js';
-import { browserPath } from '../../harness/browser.js';
+import { browserPath, PASSKEY_DEVICE } from '../../harness/browser.js';
 import { ARGS, open, openOrigin, type Window } from '../client-page.js';
-
-const AUTHENTICATOR = {
-  protocol: 'ctap2',
-  transport: 'internal',
-  hasResidentKey: true,
-  hasUserVerification: true,
-  isUserVerified: true,
-  automaticPresenceSimulation: true,
-} as const;
 
 // test/logins checks the endpoints on both platforms.
 describe('in Chromium', () => {
@@ -54,7 +45,7 @@ describe('in Chromium', () => {
   afterEach(() => context.close());
 
   const addDevice = async (): Promise<string> =>
-    (await devices.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR })).authenticatorId;
+    (await devices.send('WebAuthn.addVirtualAuthenticator', { options: PASSKEY_DEVICE })).authenticatorId;
   /** Calls a method of the client. @returns the result, or what its failure says */
   const call = (method: string, ...args: unknown[]) =>
     page.evaluate(

@@ -8,20 +8,11 @@ import { type Browser, type CDPSession, chromium, type Page } from 'playwright-c
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../../auth/auth-app.js';
 import { REPOSITORY } from '../../compiled.js';
 import { blocksOf } from '../../docs-blocks.js';
-import { browserPath } from '../../harness/browser.js';
+import { browserPath, PASSKEY_DEVICE } from '../../harness/browser.js';
 import { PLATFORMS } from '../../harness/platforms.js';
 
 const DOCS = { path: 'docs/passkeys.md', text: await readFile(join(REPOSITORY, 'docs/passkeys.md'), 'utf8') };
 const CODE = blocksOf(DOCS).find(({ language }) => language === 'js')?.text ?? '';
-
-const AUTHENTICATOR = {
-  protocol: 'ctap2',
-  transport: 'internal',
-  hasResidentKey: true,
-  hasUserVerification: true,
-  isUserVerified: true,
-  automaticPresenceSimulation: true,
-} as const;
 
 describe.each(PLATFORMS)('in Chromium, with an application on %s', (platform) => {
   let browser: Browser;
@@ -71,7 +62,7 @@ describe.each(PLATFORMS)('in Chromium, with an application on %s', (platform) =>
   afterEach(() => page.close());
 
   const addDevice = async (): Promise<string> =>
-    (await devices.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR })).authenticatorId;
+    (await devices.send('WebAuthn.addVirtualAuthenticator', { options: PASSKEY_DEVICE })).authenticatorId;
   const removeDevice = (authenticatorId: string) =>
     devices.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
   const credentials = async () =>
