@@ -77,20 +77,22 @@ export class AccessDecision {
       this.logFailure(error);
       refusal = { reason: 'forbidden' };
     }
-    const refuse = (by: Refusal): Refused => this.refuse(describeDecision(access, by), by, bearerWasSent, request);
-    if (refusal) return refuse(refusal);
+    if (refusal) return this.refuse(access, refusal, bearerWasSent, request);
     // Policies come last: a policy may look something up.
     if (!principal || !hasPolicy(access)) return undefined;
     const onError = (name: string, error: unknown): void =>
       this.logFailure(error, `The policy ${JSON.stringify(name)}`);
-    return checkPolicies(access.requirements, principal, request, onError).then((by) => by && refuse(by));
+    return checkPolicies(access.requirements, principal, request, onError).then(
+      (by) => by && this.refuse(access, by, bearerWasSent, request),
+    );
   }
 
   private logFailure(error: unknown, what = 'The access decision'): void {
     this.logger.error(`${what} failed; the request is refused.`, causeOf(error));
   }
 
-  private refuse(rule: string, refusal: Refusal, bearerWasSent: boolean, request: HttpRequest): Refused {
+  private refuse(access: Access, refusal: Refusal, bearerWasSent: boolean, request: HttpRequest): Refused {
+    const rule = describeDecision(access, refusal);
     this.observer.refused(rule, request);
     const exception =
       refusal.reason === 'forbidden'
