@@ -121,8 +121,8 @@ function readerOf(principal: ClaimPaths): UserOf {
     const { email, roles, ...user } = Object.fromEntries(members) as ExternalUser;
     return {
       ...user,
-      // An address that is not confirmed may be that of somebody else.
-      email: claims['email_verified'] === false ? '' : email,
+      // An address that is not confirmed may be that of somebody else. Cognito writes the claim as text.
+      email: [undefined, true, 'true'].includes(claims['email_verified'] as undefined) ? email : '',
       // Supabase has one role as a text, and RFC 9068 has scopes with spaces between them.
       roles: typeof roles === 'string' ? (roles as string).split(' ').filter(Boolean) : roles,
     };

@@ -80,6 +80,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(await both(`${json.data.key}x`)).toEqual([401, 401]);
   });
 
+  it('the application is not asked for the user of an API key', async () => {
+    const asked: unknown[] = [];
+    const authenticate = ({ headers }: { headers: { authorization?: string } }) => {
+      asked.push(headers.authorization);
+      throw new Error('away');
+    };
+    const user = await start({ authenticate }, [apiKeys()]);
+    const login = await app.post('/api/auth/login', { email: user.email, password: PASSWORD });
+    const { json } = await app.post('/api/auth/keys', { name: 'backup' }, { token: login.json.data.token });
+    const who = await app.get('/who', { token: json.data.key });
+    expect([who.json.user, asked]).toEqual([expect.objectContaining({ id: user.id }), []]);
+    expect(await status('/api/auth/me', 'foreign')).toBe(503);
+    expect(asked).toEqual(['Bearer foreign']);
+  });
+
   it('logins by password go on while the key server is away', async () => {
     const user = await start();
     const token = await issuer.sign({ sub: 'external' });

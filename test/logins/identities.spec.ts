@@ -10,7 +10,7 @@ import { BASE, type OidcApp, startOidc } from './oidc-app.js';
 
 const MAIN = 'https://shop.example/login/main';
 const OTHER = 'https://shop.example/login/other';
-const ONLY_WAY = 'This is the only way to log in: set a password, or link another login first';
+const ONLY_WAY = 'Without a password, one login at a provider must stay: set a password, or link another login first';
 
 describe.each(DATABASES)('on %s', (database) => {
   describe.each(PLATFORMS)('on %s', (platform) => {

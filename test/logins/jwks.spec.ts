@@ -334,6 +334,20 @@ describe('tokens of known servers are accepted', () => {
       { id: 'ann', email: '', roles: ['notes:read', 'notes:write'] },
     ],
     [
+      'a text as email_verified',
+      { email: 'ann@example.com', email_verified: 'true', roles: [] },
+      {},
+      {},
+      { id: 'ann', email: 'ann@example.com', roles: [] },
+    ],
+    [
+      'an address that is not verified, as text',
+      { email: 'ann@example.com', email_verified: 'false', roles: [] },
+      {},
+      {},
+      { id: 'ann', email: '', roles: [] },
+    ],
+    [
       'a function of the claims',
       { sub: 'ann' },
       { typ: 'application/at+JWT' },

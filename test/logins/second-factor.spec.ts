@@ -486,6 +486,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
           // On public routes it counts as none.
           expect(answerOf(await get('/who', token))).toEqual([200, { user: null }]);
           expect((await get('/api/auth/me', token)).json.data.user).toMatchObject({ email: phone.email, role });
+          expect(await statusOf(request(app.url, 'HEAD', '/api/auth/me', { token }))).toBe(200);
           for (const spelling of ['/api/auth/%6De', '/api/auth/me/', '/API/auth/me', '/api/auth//me', '/api/auth/me;x'])
             expect([401, 403, 404]).toContain(await statusOf(get(spelling, token)));
         }
@@ -504,6 +505,14 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       }
       const { phone } = await user();
       expect(await statusOf(get('/api/orders', phone.token))).toBe(200);
+    });
+
+    it('such a role is known, and not in another case', async () => {
+      await start({ required: ['AUDITOR'] });
+      const { id } = await user();
+      await expect(accounts().setRole(id, 'auditor')).rejects.toThrow(/^role/);
+      await accounts().setRole(id, 'AUDITOR');
+      expect(app.logs.filter((line) => line.includes('AUDITOR'))).toEqual([]);
     });
 
     it('a user who gets the role does not use it by an older token', async () => {

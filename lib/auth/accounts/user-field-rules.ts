@@ -18,7 +18,7 @@ const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
 @Injectable()
 export class UserFieldRules {
-  private readonly checks: Readonly<Record<string, Check>>;
+  readonly checks: Readonly<Record<string, Check>>;
   /** Checks of the fields that users may change themselves. `nullable` names those of them that may be null. */
   private readonly changes: Readonly<Record<string, Check>>;
   private readonly nullable: readonly string[];

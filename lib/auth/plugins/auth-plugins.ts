@@ -12,7 +12,7 @@ import type { LoginChallenge, LoginContext } from './plugin.js';
 @Injectable()
 export class AuthPlugins {
   private readonly plugins: readonly AuthPlugin[];
-  /** The plugins whose hook runs for each request. */
+  /** The plugins whose hook runs for each request, those of keys first. */
   private readonly authenticating: readonly AuthPlugin[];
 
   constructor(
@@ -20,21 +20,24 @@ export class AuthPlugins {
     private readonly services: AuthServices,
   ) {
     this.plugins = plugins;
-    this.authenticating = plugins.filter(({ authenticate }) => authenticate);
+    this.authenticating = plugins.filter((each) => each.authenticate).toSorted((a, b) => +!a.hasKeys - +!b.hasKeys);
   }
 
-  /** @returns the results of the plugins that have found a credential, or have checked the bearer token */
+  /** @returns what plugins have found, or say of the bearer token. No other plugin sees a key of the first one that knows it */
   authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
-    return this.authenticating.flatMap((plugin) => {
+    const results: Promise<Authentication>[] = [];
+    for (const plugin of this.authenticating) {
       const what = `The credential that the plugin ${plugin.name} reads`;
-      const isKey = plugin.hasKeys === true && bearer.token !== undefined;
+      const isKey = plugin.hasKeys === true && bearer.token !== undefined && !bearer.principal;
       try {
         const found = plugin.authenticate?.(this.services, request, bearer);
-        return found ? [lookUp(what, async () => ({ ...(await found), isKey }))] : [];
+        if (found) results.push(lookUp(what, async () => ({ ...(await found), isKey })));
+        if (found && isKey) return results;
       } catch (error) {
-        return [lookUp(what, () => Promise.reject(error as Error))];
+        results.push(lookUp(what, () => Promise.reject(error as Error)));
       }
-    });
+    }
+    return results;
   }
 
   async beforeLogin(user: AuthUser, context: LoginContext): Promise<LoginChallenge | undefined> {

@@ -5,6 +5,7 @@ import { AccessRules } from '../../access/access-rules.js';
 import type { Authentication } from '../../access/principal.js';
 import type { ResolvedAuthOptions } from '../../auth/options/resolve-options.js';
 import { type AccountChange, AuthServices } from '../../auth/plugins/plugin.js';
+import { MailedTokens } from '../../auth/links/mailed-tokens.js';
 import { SessionStore } from '../../auth/sessions/session-store.js';
 import { hashOf } from '../../auth/tokens/secret-tokens.js';
 import type { AuthUser } from '../../auth/users/auth-user.js';
@@ -17,6 +18,7 @@ import { AuthenticationRequired } from '../../http/refusal.js';
 import { describe } from '../../options/invalid-option.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { momentOf, momentOrNull } from '../moments.js';
+import { isTakenBack } from '../taken-back.js';
 import type { ApiKey } from './api-key.js';
 import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
 import { isKey, newKey } from './key-form.js';
@@ -36,6 +38,7 @@ export class ApiKeys {
     private readonly rules: AccessRules,
     @Inject(AUTH_OPTIONS) { roleHierarchy }: ResolvedAuthOptions,
     @Optional() private readonly sessions?: SessionStore,
+    @Optional() private readonly mailed?: MailedTokens,
   ) {
     const named = Object.entries(roleHierarchy).flat(2);
     const reserved = named.find((role) => RESERVED.includes(role));
@@ -85,7 +88,7 @@ export class ApiKeys {
   async follow(change: AccountChange): Promise<void> {
     const { name, userId } = change;
     const isOver = name === 'user.deleted' || (name === 'user.changed' && change.fields.active === false);
-    if (isOver) await this.store.removeAll(userId);
+    if (isOver || (await isTakenBack(change, this.mailed))) await this.store.removeAll(userId);
   }
 
   /** A token that outlives its session must not become a key that does not expire. @throws 401 */

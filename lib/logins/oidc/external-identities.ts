@@ -79,12 +79,18 @@ export class ExternalIdentities {
       const isUsable = (each: ExternalIdentity): boolean =>
         each !== identity && this.settings.providers.has(each.provider);
       if (!mayBeLast && !own.some(isUsable))
-        throw new ConflictException('This is the only way to log in: set a password, or link another login first');
+        throw new ConflictException(
+          'Without a password, one login at a provider must stay: set a password, or link another login first',
+        );
       await manager.update(ExternalIdentity, { id }, { isLinked: false });
       return identity;
     });
     if (unlinked) this.events.emit('identity.unlinked', { userId, provider: unlinked.provider });
     return unlinked !== undefined;
+  }
+
+  async remove({ id }: ExternalIdentity): Promise<void> {
+    await this.tables.run((manager) => manager.delete(ExternalIdentity, { id }));
   }
 
   async removeAll(userId: string): Promise<void> {

@@ -8,6 +8,7 @@ import { MailedTokens } from '../../auth/links/mailed-tokens.js';
 import type { ResolvedAuthOptions } from '../../auth/options/resolve-options.js';
 import { NO_PASSWORD } from '../../auth/passwords/password-hasher.js';
 import { AuthPlugins } from '../../auth/plugins/auth-plugins.js';
+import type { AccountChange } from '../../auth/plugins/plugin.js';
 import type { AuthUser } from '../../auth/users/auth-user.js';
 import { AUTH_OPTIONS } from '../../auth/users/options-token.js';
 import { acceptAny, checkUser, USER_CHECKS } from '../../auth/users/user-checks.js';
@@ -15,6 +16,7 @@ import { DuplicateUserError, UserRepository, type UserFields } from '../../auth/
 import type { HttpRequest } from '../../http/http-request.js';
 import { BASE_ROLE } from '../../http/principal.js';
 import { hasPassword } from '../has-password.js';
+import { isTakenBack } from '../taken-back.js';
 import { ExternalIdentities } from './external-identities.js';
 import { namesOf } from './external-profile.js';
 import { expectFields, type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
@@ -57,6 +59,12 @@ export class ExternalLogins {
       if (answer) return answer;
     }
     throw noAccount();
+  }
+
+  async follow(change: AccountChange): Promise<void> {
+    const { name, userId } = change;
+    if (name === 'user.deleted' || (await isTakenBack(change, this.mailedTokens)))
+      await this.identities.removeAll(userId);
   }
 
   /** @returns `undefined` where another login of the same user was faster, and may still have an identity to store */

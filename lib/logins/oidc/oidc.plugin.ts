@@ -126,9 +126,15 @@ const ENDPOINTS: readonly Endpoint[] = [
     async run({ get, users }, { body, user }) {
       const userId = String(user().id);
       const profile = await get(LoginFlows).finish(body.url, body.verifier, userId);
-      if (!(await users.findById(userId))?.active) throw new AuthenticationRequired(true);
-      const identity = toView(await get(ExternalIdentities).link(userId, profile));
-      return { success: true, message: 'Login linked', data: { identity } };
+      const found = await users.findWithHash(userId);
+      if (!found?.active) throw new AuthenticationRequired(true);
+      const identity = await get(ExternalIdentities).link(userId, profile);
+      // A reset of the password may have come between, and removed the identities that it found.
+      if ((await users.findWithHash(userId))?.password !== found.password) {
+        await get(ExternalIdentities).remove(identity);
+        throw loginFailed();
+      }
+      return { success: true, message: 'Login linked', data: { identity: toView(identity) } };
     },
   }),
   accountEndpoint({
@@ -138,7 +144,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Unlink a login at a provider',
     answers: {
       ...unknown('Identity'),
-      409: authFailure('The user could not log in any more.', 'This is the only way to log in'),
+      409: authFailure('It is the last one of a user without a password.', 'One login at a provider must stay'),
     },
     async run({ get }, { id, user }) {
       if (!(await get(ExternalIdentities).unlink(String(user().id), id)))
@@ -181,9 +187,10 @@ export function oidc(options: OidcOptions): AuthPlugin {
     // Each begin stores a row, and many users may share an address.
     limits: { externalLogin: ({ addressTries }) => ({ address: addressTries * 10 }) },
     ...(settings.register !== false && { needsMethods: ['remove'] }),
-    async accountChanged({ get }, { name, userId }) {
+    async accountChanged({ get }, change) {
+      const { name, userId } = change;
       if (name !== 'user.created') await get(LoginFlows).removeAll(userId);
-      if (name === 'user.deleted') await get(ExternalIdentities).removeAll(userId);
+      await get(ExternalLogins).follow(change);
     },
     describe: () => ({ schemas: [IDENTITY_SCHEMA] }),
   };

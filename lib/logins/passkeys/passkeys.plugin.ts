@@ -36,6 +36,7 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       Passkeys,
       ...(isFactor ? [FactorChallenges, LoginSteps] : []),
     ],
+    needsMethods: ['remove'],
     endpoints: isFactor ? [...ENDPOINTS, passkeyStep] : ENDPOINTS,
     limits: {
       passkey: limitByAddress,

@@ -9,12 +9,14 @@ import type { AccountChange } from '../../auth/plugins/plugin.js';
 import { newToken } from '../../auth/tokens/secret-tokens.js';
 import { AuthEvents } from '../../auth/users/auth-events.js';
 import type { AuthUser } from '../../auth/users/auth-user.js';
-import { InvalidUserError } from '../../auth/users/user-checks.js';
+import { checkUser, InvalidUserError } from '../../auth/users/user-checks.js';
 import { UserRepository } from '../../auth/users/user.repository.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { JsonObject } from '../../http/json-body.js';
+import { BASE_ROLE } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { factorLogin } from '../second-factor/given-factor.js';
+import { isTakenBack } from '../taken-back.js';
 import { type ChallengeOwner, PasskeyChallenges } from './passkey-challenges.js';
 import { PASSKEY_SETTINGS, type PasskeysOptions } from './passkey-settings.js';
 import { MAX_PASSKEYS, PasskeyStore } from './passkey-store.js';
@@ -52,14 +54,16 @@ export class Passkeys {
   async register(fields: JsonObject, sent: Attestation, request: HttpRequest): Promise<LoginAnswer> {
     if ('password' in fields) throw new InvalidUserError(['password: not accepted here']);
     const { credential, handle } = await this.verifyNew(sent, 'register');
-    // A random password in a form that the usual rules accept, until there is none.
-    const user = await this.rules.register({ ...fields, password: `Aa1!${newToken()}` });
+    const { password: _password, ...checks } = this.rules.checks;
+    const required = this.rules.required.filter((name) => name !== 'password');
+    const read = checkUser(fields, checks, required);
+    const user = await this.users.create({ role: BASE_ROLE, active: true, ...read, password: NO_PASSWORD });
     const userId = String(user.id);
     try {
-      await this.users.update(userId, { password: NO_PASSWORD });
       await this.store.insert(credential, { userId, handle, name: DEFAULT_NAME });
     } catch (error) {
-      await this.users.undoCreate(userId);
+      // The first error says what is wrong.
+      await this.users.undoCreate(userId).catch(() => undefined);
       await this.store.removeAll(userId);
       throw error;
     }
@@ -149,10 +153,7 @@ export class Passkeys {
     if (name === 'user.created' || (name === 'user.changed' && change.fields.active !== false)) return;
     // Whoever has begun to add a passkey must not finish it now.
     await this.challenges.removeAll(userId);
-    if (name === 'user.deleted') await this.store.removeAll(userId);
-    // A stranger may have registered with the address. Its owner, who sets the password by a mail, is rid of the stranger.
-    if (name === 'password.changed' && change.keptSession === undefined && this.mailed)
-      if (!(await this.mailed.isVerified(change.user))) await this.store.removeAll(userId);
+    if (name === 'user.deleted' || (await isTakenBack(change, this.mailed))) await this.store.removeAll(userId);
   }
 
   /** The work does not tell unknown passkeys from wrong signatures. */

@@ -17,13 +17,16 @@ export class LimitedTokens {
   constructor(
     private readonly application: Application,
     @Inject(FACTOR_SETTINGS) private readonly settings: FactorSettings,
-  ) {}
+  ) {
+    for (const role of settings.required) application.optionRoles.add(role);
+  }
 
   /** @returns `undefined` where the token is good enough */
   refusalOf({ principal, login }: Authentication, request: HttpRequest): Authentication | undefined {
     if (!principal || hasGivenFactor(login) || !this.isRequired(principal.roles)) return undefined;
     // Only the one spelling of a path that the route table has.
-    if (this.application.once(openRoutes).has(`${request.method} ${pathOf(request)}`)) return undefined;
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    if (this.application.once(openRoutes).has(`${method} ${pathOf(request)}`)) return undefined;
     return { bearerWasSent: true, failure: new AccessRefused(['second factor']) };
   }
 

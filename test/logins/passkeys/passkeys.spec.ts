@@ -512,6 +512,13 @@ describe.each(PLATFORMS)('with other plugins on %s', (platform) => {
     expect(await app.users().count()).toBe(0);
   });
 
+  it('the policy of passwords does not decide about registrations without one', async () => {
+    const check = vi.fn(() => 'refused');
+    app = await startPasskeyApp(platform, { passwordPolicy: { minLength: 60, check } });
+    expect((await new Person(app).register()).status).toBe(201);
+    expect(check).not.toHaveBeenCalled();
+  });
+
   it('without `registration`, nobody registers by a passkey', async () => {
     app = await startPasskeyApp(platform, { registration: false });
     const ann = new Person(app);
