@@ -1,5 +1,13 @@
 /** The options of accounts at startup: each wrong one is a sentence. */
-import { AuthModule, type AuthOptions, AuthSession, InvalidOptionError, useClass, UserRepository } from 'declarest';
+import {
+  AuthModule,
+  type AuthOptions,
+  AuthSession,
+  InvalidOptionError,
+  passkeys,
+  useClass,
+  UserRepository,
+} from 'declarest';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../harness/databases.js';
@@ -123,6 +131,7 @@ describe('options of accounts', () => {
 it.each([
   [{ administration: true }, 'administration', 'list'],
   [{ sessions: true }, 'sessions', 'remove'],
+  [{ plugins: [passkeys({ rpId: 'a.example', origins: ['https://a.example'] })] }, 'passkeys', 'remove'],
 ])('%j needs a repositoryClass with the method', async (options, option, method) => {
   class Store extends UserRepository {
     findById = () => Promise.resolve(null);

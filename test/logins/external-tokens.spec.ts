@@ -82,7 +82,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('the application is not asked for the user of an API key', async () => {
     const asked: unknown[] = [];
-    const authenticate = ({ headers }: { headers: { authorization?: string } }) => {
+    const authenticate: ExternalTokensOptions['authenticate'] = ({ headers }) => {
       asked.push(headers.authorization);
       throw new Error('away');
     };

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { type CanActivate, Logger } from '@nestjs/common';
-import { Authenticated, decoratedEffects, Public, Roles } from '../../lib/access/access-decorators.js';
+import { Authenticated, decoratedEffects, effectOf, Public, Roles } from '../../lib/access/access-decorators.js';
+import { declareRoute } from '../../lib/routes/declared-route.js';
 import { refusalOf } from './declared.js';
 
 const effectsOf = (controller: { prototype: object } | undefined, handler: object): string[] =>
@@ -83,6 +84,39 @@ describe('access decorators', () => {
     expect(effectsOf(Plain, list)).toEqual(['@Public on Base: public']);
     expect(effectsOf(Closed, list)).toEqual(['@Roles on Closed: roles A']);
     expect(effectsOf(Base, list)).toEqual(['@Public on Base: public']);
+  });
+
+  it('[3.3] @Authenticated names who may: keys, logins, or both', () => {
+    class Shop {
+      @Authenticated({ by: ['key'] })
+      keys(): void {}
+      @Authenticated({ by: ['key', 'login'] })
+      both(): void {}
+    }
+    expect(effectsOf(undefined, Shop.prototype.keys)).toEqual(['@Authenticated on Shop.keys: roles KEY']);
+    expect(effectsOf(undefined, Shop.prototype.both)).toEqual(['@Authenticated on Shop.both: roles KEY or LOGIN']);
+    for (const by of [['token'], []])
+      expect(refusalOf(() => Authenticated({ by } as never))).toBe(
+        `The arguments of @Authenticated must be "key" or "login", got ${by.length === 0 ? 'none' : 'undefined'}. Write for example @Authenticated({ by: ["key"] }).`,
+      );
+    expect(refusalOf(() => Authenticated({ for: ['key'] } as never))).toMatch(
+      /^The argument of @Authenticated .*\bby\b.*for/,
+    );
+  });
+
+  it('[3.3] what a resource declares comes before those of its class, and those of the method replace it', () => {
+    @Roles('A')
+    class Shop {
+      list(): void {}
+      @Roles('B')
+      find(): void {}
+    }
+    const access = { anyOf: ['EDITOR'] };
+    for (const method of [Shop.prototype.list, Shop.prototype.find])
+      declareRoute(method, { declaredBy: 'x', operationAccess: { access, declaredBy: 'access of Shop' } });
+    expect(effectsOf(Shop, Shop.prototype.list)).toEqual(['access of Shop: roles EDITOR', '@Roles on Shop: roles A']);
+    expect(effectsOf(Shop, Shop.prototype.find)).toEqual(['@Roles on Shop: roles A', '@Roles on Shop.find: roles B']);
+    expect([effectOf('public'), effectOf(access)]).toEqual([{ kind: 'public' }, { kind: 'roles', anyOf: ['EDITOR'] }]);
   });
 
   it.each<[what: string, names: unknown[], got: string]>([

@@ -6,6 +6,7 @@ import {
   decide,
   DENIED,
   describeAccess,
+  describeDecision,
   describeRequirements,
   hasPolicy,
   PUBLIC,
@@ -13,7 +14,8 @@ import {
   type Requirement,
 } from '../../lib/access/access.js';
 import { BASE_ROLE } from '../../lib/http/principal.js';
-import { policyOf } from './declared.js';
+import { AuthenticationRequired } from '../../lib/http/refusal.js';
+import { policyOf, roles, rule } from './declared.js';
 
 const needing = (...requirements: Requirement[]): Access => ({ kind: 'authenticated', requirements, rules: [] });
 const anyOf = (...roles: string[]): Requirement => ({ anyOf: roles });
@@ -144,6 +146,21 @@ describe('policies', () => {
     expect(await ask({ policy: rejected })).toEqual(refusedBy('team'));
   });
 
+  it('[3.2] one may ask for another login, and the error of another is told', async () => {
+    const exception = new AuthenticationRequired(true);
+    const asking = policyOf('factor', () => {
+      throw exception;
+    });
+    const failing = policyOf('owner', () => {
+      throw new Error('down');
+    });
+    const told: unknown[] = [];
+    const check = (policy: typeof asking) =>
+      checkPolicies([{ policy }], principal, request, (name, error) => told.push([name, (error as Error).message]));
+    expect(await check(asking)).toEqual({ reason: 'unauthenticated', exception });
+    expect([await check(failing), told]).toEqual([refusedBy('owner'), [['owner', 'down']]]);
+  });
+
   it('[3.2] policies are checked in turn, and the first that refuses is named', async () => {
     expect(await ask()).toBeUndefined();
     expect(await ask(anyOf('A'))).toBeUndefined();
@@ -157,4 +174,10 @@ describe('policies', () => {
     await ask({ policy: policyOf('owner', (...args) => seen.push(...args) > 0) });
     expect(seen).toEqual([principal, request]);
   });
+});
+
+it('[3.3] a decision is described by its rule, or as the default', () => {
+  const rules = [rule('/a/**', roles('A')), rule('/a', roles('B'))];
+  expect(describeDecision(needing(), undefined)).toBe('default');
+  expect(describeDecision({ ...needing(), rules }, { reason: 'forbidden', missing: ['A'] })).toContain('/a/**');
 });

@@ -16,6 +16,7 @@ import { checkOrigin } from '../../lib/cors/cors.middleware.js';
 import { routesOf, takeReturnedPaths, uncoveredPaths } from '../../lib/cors/routes-of.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import { RouteTable } from '../../lib/routes/route-table.js';
+import { applicationOf } from '../../lib/routes/application.js';
 import { refusalOf } from './declared.js';
 
 const HEADERS = (origin: string): [string, string][] => [
@@ -36,6 +37,16 @@ describe('the headers of CORS', () => {
   it.each(['*', 'https://shop.example'])('[5] have the origin %s', (origin) => {
     expect(corsHeaders(origin)).toEqual(HEADERS(origin));
     expect(Object.isFrozen(corsHeaders(origin))).toBe(true);
+  });
+
+  it('[5] name what options send, and QUERY where there are such routes', () => {
+    const headers = (exposed: string[]) => Object.fromEntries(corsHeaders('*', exposed));
+    const { 'access-control-allow-methods': methods, 'access-control-expose-headers': exposed } = headers(['Link']);
+    expect([methods, exposed]).toEqual([
+      'GET, POST, PUT, DELETE, OPTIONS, PATCH',
+      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count, Link',
+    ]);
+    expect(headers(['Accept-Query'])['access-control-allow-methods']).toMatch(/, PATCH, QUERY$/);
   });
 });
 
@@ -295,6 +306,23 @@ describe('the middleware', () => {
     expect(answer(method, '/b').headers).toEqual(HEADERS('*'));
   });
 
+  it('[5] allows credentials to one origin, where cookies are read', () => {
+    const withCookies = (url: string, cookiePath: string | undefined, ...origin: [string?]) => {
+      const injector = injectorWith(adapterWith(['/a']));
+      const middleware = create(injector, ...origin);
+      Object.assign(applicationOf(injector as never), cookiePath === undefined ? {} : { cookiePath });
+      const names: string[] = [];
+      const response = { hasHeader: () => false, setHeader: (...header: string[]) => names.push(header.join(': ')) };
+      middleware.use({ method: 'GET', url, headers: {} }, response as unknown as ServerResponse, () => undefined);
+      return names.includes('access-control-allow-credentials: true');
+    };
+    const ONE = 'https://shop.example';
+    expect(withCookies('/api/auth/refresh', '/api/auth/', ONE)).toBe(true);
+    expect(withCookies('/api/orders', '/api/auth/', ONE)).toBe(false);
+    expect(withCookies('/api/auth/refresh', undefined, ONE)).toBe(false);
+    expect(withCookies('/api/auth/refresh', '/api/auth/')).toBe(false);
+  });
+
   it('[5] refuses undefined and a text that is no origin', () => {
     expect(refusalOf(() => cors(undefined))).toContain('got undefined');
     expect(refusalOf(() => cors('shop.example'))).toContain('got "shop.example"');
@@ -340,6 +368,41 @@ describe('warnings of the middleware', () => {
     expect(lines).toEqual([]);
     for (let count = 0; count < 2; count++) respond(['access-control-allow-origin'], create(application));
     expect(lines).toEqual([['cors', ENABLED]]);
+  });
+
+  it('[5] report every origin where cookies are read', () => {
+    const start = (cookiePath: string | undefined, ...origin: [string?]): void => {
+      const injector = injectorWith(adapterWith());
+      const middleware = create(injector, ...origin);
+      Object.assign(applicationOf(injector as never), cookiePath === undefined ? {} : { cookiePath });
+      middleware.onApplicationBootstrap();
+    };
+    start('/api/auth/', 'https://shop.example');
+    start(undefined);
+    expect(lines).toEqual([]);
+    start('/api/auth/');
+    expect(lines).toEqual([
+      [
+        'cors',
+        'cors() allows every origin, and browsers send cookies to /api/auth/* from none of them. Pass the origin of the pages that log in, such as cors("https://shop.example").',
+      ],
+    ]);
+  });
+
+  it('[5] report app.enableCors() of Fastify when it is ready', () => {
+    for (const isEnabled of [false, true]) {
+      const ready: [string, (done: () => void) => void][] = [];
+      const instance = {
+        addHook: (...hook: (typeof ready)[number]) => ready.push(hook),
+        hasRequestDecorator: (name: string) => isEnabled && name === 'corsPreflightEnabled',
+      };
+      const fastify = { ...adapterWith(), getType: () => 'fastify', getInstance: () => instance };
+      create(injectorWith(fastify)).onApplicationBootstrap();
+      let done = 0;
+      for (const [, hook] of ready.filter(([name]) => name === 'onReady')) hook(() => done++);
+      expect(done).toBe(1);
+      expect(lines).toEqual(isEnabled ? [['cors', ENABLED]] : []);
+    }
   });
 
   it('[5] report a group without a route', () => {

@@ -31,6 +31,16 @@ describe('roles that include others', () => {
     expect(inclusion().includersOf(role)).toEqual(includers);
   });
 
+  it('[3.2] where there are keys, who is none has LOGIN', () => {
+    const { expand, isDeclared } = compileRoleHierarchy({}, true);
+    expect([expand(['A']), expand(['A', 'KEY']), expand(['KEY', 'LOGIN'])]).toEqual([
+      ['A', 'LOGIN'],
+      ['A', 'KEY'],
+      ['KEY'],
+    ]);
+    expect([isDeclared, inclusion().expand(['OTHER'])]).toEqual([true, ['OTHER']]);
+  });
+
   it('[3.2] without a hierarchy the roles stay the same', () => {
     const roles = ['A', 'A'];
     expect(compileRoleHierarchy({}).expand(roles)).toBe(roles);

@@ -52,6 +52,7 @@ describe('tokens that are verified', () => {
   it.each<[what: string, token: () => string]>([
     ['no token', () => ''],
     ['one part', () => 'a'],
+    ['a letter in front', () => `x${makeToken()}`],
     ['two parts', () => makeToken().split('.').slice(0, 2).join('.')],
     ['a part more', () => `${makeToken()}.e30`],
     ['a part in front', () => `e30.${makeToken()}`],
@@ -178,6 +179,18 @@ describe('the claims of a token', () => {
     ['an e-mail that is no text', { ...ANN, exp, email: 7 }, ''],
   ])('[2.5] %s are taken', (_, payload, email) => {
     expect(readClaims(payload)).toEqual({ ...ANN, email });
+  });
+
+  it('[2.5] how and when the user has logged in are taken together', () => {
+    const login = { amr: ['pwd', 'otp'], auth_time: 5 };
+    expect(readClaims({ ...ANN, exp, ...login })).toEqual({ ...ANN, login });
+    for (const wrong of [
+      { amr: login.amr },
+      { auth_time: 5 },
+      { amr: 'pwd', auth_time: 5 },
+      { ...login, auth_time: '5' },
+    ])
+      expect(readClaims({ ...ANN, exp, ...wrong })).toEqual(ANN);
   });
 
   it('[2.5] a user may have no role', () => {
@@ -369,6 +382,35 @@ describe('the caller of a request, with plugins', () => {
     expect(await authenticator(found, user).confirm(anonymous, request)).toEqual(anonymous);
   });
 
+  const foreign: Authentication = { bearerWasSent: true, token: 'foreign' };
+  const known = (more: Partial<Authentication> = {}): Authentication => ({
+    ...caller({}),
+    bearerWasSent: true,
+    ...more,
+  });
+
+  it('[2.5] is the one whom a plugin knows by a foreign token, with the present address', async () => {
+    expect(await authenticator([anonymous, known()]).confirm(foreign, request)).toEqual({
+      ...foreign,
+      isKey: false,
+      principal: { id: 7, email: 'ann@example.com', roles: ['USER'] },
+    });
+    const nameless = { ...ANN_EDITOR, email: null };
+    const { principal } = (await authenticator([known()], nameless).confirm(foreign, request)) ?? {};
+    expect(principal?.email).toBe('');
+  });
+
+  it('[2.5] has the role of keys by a key', async () => {
+    const { isKey, principal } = (await authenticator([known({ isKey: true })]).confirm(foreign, request)) ?? {};
+    expect([isKey, principal?.roles]).toEqual([true, ['USER', 'KEY']]);
+  });
+
+  it('[2.5] is nobody by another credential beside a token, and by a header without one', async () => {
+    expect(await authenticator([caller({})]).confirm(foreign, request)).toEqual(foreign);
+    const malformed: Authentication = { bearerWasSent: true };
+    expect(await authenticator([known()]).confirm(malformed, request)).toEqual(malformed);
+  });
+
   it('[2.5] is read from the users: role and activity', async () => {
     expect(await authenticator().readCaller(anonymous)).toBe(anonymous);
     expect((await authenticator().readCaller(bearer)).principal?.roles).toEqual(['EDITOR']);
@@ -393,5 +435,9 @@ describe('the caller of a request, with plugins', () => {
     expect(authenticator().authenticate({ ...request, headers })).toMatchObject({ session: 's' });
     const without = { authorization: `Bearer ${makeToken()}` };
     expect(authenticator().authenticate({ ...request, headers: without })).not.toHaveProperty('session');
+    expect(authenticator().authenticate({ ...request, headers: without })).not.toHaveProperty('login');
+    const login = { amr: ['pwd'], auth_time: 5 };
+    const withLogin = { authorization: `Bearer ${makeToken({ payload: claims(login) })}` };
+    expect(authenticator().authenticate({ ...request, headers: withLogin })).toMatchObject({ login });
   });
 });
