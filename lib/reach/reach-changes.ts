@@ -13,10 +13,16 @@ export interface ReachChange {
 
 type Change = Omit<ReachChange, 'sentence'> & { readonly text: string };
 
-/** The entity may have another name now. Several versions of an endpoint may have entities of their own. */
-function resourceBefore({ resources }: Reach, { entity, endpoint }: ResourceReach): ResourceReach | undefined {
-  const same = resources.filter((each) => each.endpoint === endpoint);
-  return same.find((each) => each.entity === entity) ?? same[0];
+/** Versions of an endpoint differ in their routes, or else in their order. The entity may have another name now. */
+function resourceBefore(before: Reach, after: Reach, is: ResourceReach): ResourceReach | undefined {
+  const [was, now] = [before, after].map(({ resources }) => {
+    const same = resources.filter(({ endpoint }) => endpoint === is.endpoint);
+    const sharing = same.filter(({ rows }) => Object.keys(rows).some((operation) => is.rows[operation]));
+    const versions = sharing.length > 0 ? sharing : same;
+    const ofEntity = versions.filter(({ entity }) => entity === is.entity);
+    return ofEntity.length > 0 ? ofEntity : versions;
+  }) as [ResourceReach[], ResourceReach[]];
+  return was[now.indexOf(is)] ?? was[0];
 }
 
 /** Resources that are new are changes of their routes. */
@@ -24,7 +30,7 @@ export function compareReach(before: Reach, after: Reach): ReachChange[] {
   const callers = [...new Set([...after.callers, ...before.callers])];
   const found = new Map<string, { readonly change: Change; readonly callers: CallerName[] }>();
   for (const is of after.resources) {
-    const was = resourceBefore(before, is);
+    const was = resourceBefore(before, after, is);
     if (!was) continue;
     for (const caller of callers) {
       const [old, present] = [callerIn(before, caller), callerIn(after, caller)];
