@@ -62,7 +62,7 @@ export const namedRows = ({ rows, related }: ResourceReach): readonly (readonly 
 ];
 
 export interface Reach {
-  /** `nobody`, `USER` for any user, and every other role that a rule, an option or the hierarchy names. */
+  /** `nobody`, `USER` for any user, and every other role that a rule, an option, a scope or the hierarchy names. */
   readonly callers: readonly CallerName[];
   readonly resources: readonly ResourceReach[];
 }
@@ -77,7 +77,7 @@ interface Context {
 /** The resources in the order of their declaration. */
 export async function compileReach(app: INestApplication, compiled: CompiledAccess): Promise<Reach> {
   const { all, plans } = generatedRoutes(app, compiled);
-  const callers = [NOBODY, ...namedRoles(plans, compiled)];
+  const callers = [NOBODY, ...(await namedRoles(plans, compiled))];
   const makeCall = (caller: CallerName): MakeCall =>
     makeSymbolicCalls(caller === NOBODY ? undefined : [caller], compiled.roles.expand, plans);
   const context: Context = { compiled, plans, callers, makeCall };
@@ -86,18 +86,28 @@ export async function compileReach(app: INestApplication, compiled: CompiledAcce
   return { callers, resources };
 }
 
-/** `USER`, and every role that a rule, the hierarchy or an option of a resource names. */
-export const namedRoles = (plans: readonly Plan[], { roleNames }: CompiledAccess): ReadonlySet<string> =>
-  new Set([BASE_ROLE, ...roleNames, ...plans.flatMap(({ options }) => rolesOf(options))]);
+/** `USER`, and every role that a rule, the hierarchy, an option of a resource or its scope names. */
+export async function namedRoles(plans: readonly Plan[], compiled: CompiledAccess): Promise<ReadonlySet<string>> {
+  const names = new Set([BASE_ROLE, ...compiled.roleNames, ...plans.flatMap(({ options }) => rolesOf(options))]);
+  // Those that scopes add are visited too.
+  for (const role of names)
+    for (const plan of plans) {
+      const makeCall = makeSymbolicCalls([role], compiled.roles.expand, plans, names);
+      await relatedRows(plan, makeCall);
+      for (const each of plan.options.knownOperations) await recordRows(plan, each.name, effectOf(each), makeCall);
+    }
+  return names;
+}
 
-/** Calls of any user with these roles, or of a caller without a token. */
+/** Calls of any user with these roles, or of a caller without a token. @param asked gets the roles that scopes name */
 export function makeSymbolicCalls(
   granted: readonly string[] | undefined,
   expand: SymbolicOptions['expand'],
   plans: readonly Plan[],
+  asked = new Set<string>(),
 ): MakeCall {
   const uuids = uuidClaims(plans.flatMap(({ owner }) => owner ?? []));
-  return (probe, hasClaims) => symbolicCall(PROBES[probe] as number, { granted, expand, uuids, hasClaims });
+  return (probe, hasClaims) => symbolicCall(PROBES[probe] as number, { granted, expand, uuids, hasClaims, asked });
 }
 
 async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: Context): Promise<ResourceReach> {

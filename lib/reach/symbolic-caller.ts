@@ -10,7 +10,7 @@ export interface SymbolicCall {
   readonly call: Call;
   /** `undefined` for a value that is the same for every caller. */
   nameOf(value: unknown): string | undefined;
-  /** The values that were read: `id`, `email` and claims. */
+  /** The values that were read: `id`, `email` and claims, and `roles` where more than names was asked of them. */
   readonly read: ReadonlySet<string>;
 }
 
@@ -25,6 +25,8 @@ export interface SymbolicOptions {
   readonly uuids: ReadonlySet<string>;
   /** Whether the user has every claim that is asked for, or none. */
   readonly hasClaims: boolean;
+  /** Gets the roles that scopes ask for by name. */
+  readonly asked: Set<string>;
 }
 
 /** What every user has is no claim. */
@@ -34,7 +36,10 @@ export const isClaim = (name: string): boolean => name !== 'id' && name !== 'ema
 export const PROBES: readonly number[] = [1_987_654_000, 17];
 
 /** The user is an object of our own that answers each claim that a scope reads. */
-export function symbolicCall(probe: number, { granted, expand, uuids, hasClaims }: SymbolicOptions): SymbolicCall {
+export function symbolicCall(
+  probe: number,
+  { granted, expand, uuids, hasClaims, asked }: SymbolicOptions,
+): SymbolicCall {
   const values = new Map<string, string>();
   const read = new Set<string>();
   const valueOf = (name: string): string => {
@@ -45,7 +50,21 @@ export function symbolicCall(probe: number, { granted, expand, uuids, hasClaims 
     values.set(name, value);
     return value;
   };
-  const user = new Proxy({ roles: granted ?? [] } as object, {
+  const roles = new Proxy(granted ?? [], {
+    get(target, name) {
+      if (name !== 'includes' && name !== 'indexOf') {
+        read.add('roles');
+        return Reflect.get(target, name) as unknown;
+      }
+      return (role: string) => {
+        const isSame = ![...values.values()].some((value) => String(role).includes(value));
+        if (isSame) asked.add(role);
+        else read.add('roles');
+        return target[name](role);
+      };
+    },
+  });
+  const user = new Proxy({ roles } as object, {
     get(target, name) {
       if (typeof name !== 'string' || name === 'roles' || name in Object.prototype)
         return Reflect.get(target, name) as unknown;
@@ -53,7 +72,8 @@ export function symbolicCall(probe: number, { granted, expand, uuids, hasClaims 
       return hasClaims || !isClaim(name) ? valueOf(name) : undefined;
     },
   }) as Principal;
-  return { call: callAs(granted && user, expand), nameOf, read };
+  // The package itself asks for roles too.
+  return { call: callAs(granted && user, () => expand(granted ?? [])), nameOf, read };
 
   function nameOf(value: unknown): string | undefined {
     const [name] = [...values].find(([, each]) => each === String(value)) ?? [];

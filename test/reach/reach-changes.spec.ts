@@ -2,7 +2,7 @@
 import { Controller, VersioningType } from '@nestjs/common';
 import { CrudController, type CrudOptions, type ScopeContext } from 'declarest';
 import { PLATFORMS } from '../harness/platforms.js';
-import { changesBetween, Order, tableOfResources, type Resources } from './shop.js';
+import { changesBetween, OPTIONS, Order, tableOf, tableOfResources, type Resources } from './shop.js';
 
 const widerOf = (changes: ReturnType<typeof changesBetween>): string[] =>
   changes.filter(({ kind }) => kind === 'wider').map(({ sentence }) => sentence);
@@ -31,5 +31,45 @@ describe('versions of an endpoint', () => {
   it('compares each version in a header with itself', async () => {
     const table = await tableOfResources('express', versions({ type: VersioningType.HEADER, header: 'X-Version' }));
     expect(changesBetween(table, table)).toEqual([]);
+  });
+});
+
+describe('roles that only a scope names', () => {
+  const articles = (scope: (context: ScopeContext) => unknown) =>
+    tableOf('express', { options: { Article: { scope } } });
+  const before = ({ user }: ScopeContext) => ({ authorId: Number(user?.id ?? 0) });
+
+  it('are callers', async () => {
+    const after = await articles((of) => (of.user?.roles.includes('AUDITOR') ? true : before(of)));
+    expect(after.callers).toEqual(['nobody', 'USER', 'STAFF', 'ADMIN', 'AUDITOR']);
+    expect(widerOf(changesBetween(await articles(before), after))).toContain(
+      'AUDITOR: GET /api/articles: was own (authorId), is all',
+    );
+  });
+
+  it('are callers if the scope asks for them after another role', async () => {
+    const { callers } = await articles(
+      ({ user }) => user?.roles.includes('AUDITOR') && user.roles.indexOf('CHIEF') >= 0,
+    );
+    expect(callers).toContain('CHIEF');
+  });
+
+  it.each<[code: string, scope: (context: ScopeContext) => unknown]>([
+    ['some', (of) => of.user?.roles.some((role) => role === 'AUDITOR') || before(of)],
+    ['a set', (of) => new Set(of.user?.roles).has('AUDITOR') || before(of)],
+    ['an index', (of) => of.user?.roles[0] === 'AUDITOR' || before(of)],
+    ['a name with a value', (of) => of.user?.roles.includes(`tenant-${of.user.id}`) || before(of)],
+  ])('are unknown where the scope asks by %s', async (_code, scope) => {
+    const { callers, resources } = await articles(scope);
+    expect(callers).toEqual(['nobody', 'USER', 'STAFF', 'ADMIN']);
+    expect(resources[3]?.rows['GET /api/articles']?.['USER']).toEqual([
+      [expect.stringMatching(/^code: scope of Article#[0-9a-f]{8}$/)],
+    ]);
+  });
+
+  it('count in the relations of other resources', async () => {
+    const scope = ({ user }: ScopeContext) => user?.roles.includes('AUDITOR') ?? false;
+    const { resources } = await tableOf('express', { options: { Category: { ...OPTIONS.Category, scope } } });
+    expect(resources[0]?.related['category']?.rows).toMatchObject({ USER: 'none', AUDITOR: 'all' });
   });
 });
