@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { AccessRow } from '../access/access-rows.js';
 import { parseJson } from '../http/json-body.js';
-import type { Reach, ResourceReach, RowsByCaller } from '../reach/reach.js';
+import type { RowsByCaller } from '../reach/callers.js';
+import type { Reach, ResourceReach } from '../reach/reach.js';
 import type { Rows } from '../reach/rows.js';
 import { CommandError, reasonOf } from './command-error.js';
 

@@ -1,6 +1,7 @@
 /** Compares what callers reached before with what they reach now. */
 import { BASE_ROLE } from '../http/principal.js';
-import { isAmong, NOBODY, type CallerName, type Reach, type ResourceReach, type RowsByCaller } from './reach.js';
+import { AND, isAmong, NOBODY, type CallerName, type Callers, type RowsByCaller } from './callers.js';
+import type { Reach, ResourceReach } from './reach.js';
 import { anyOf, describeRows, isWithin, type Rows } from './rows.js';
 
 export interface ReachChange {
@@ -33,7 +34,7 @@ export function compareReach(before: Reach, after: Reach): ReachChange[] {
     const was = resourceBefore(before, after, is);
     if (!was) continue;
     for (const caller of callers) {
-      const [old, present] = [callerIn(before, caller), callerIn(after, caller)];
+      const [old, present] = [callersIn(before, caller), callersIn(after, caller)];
       const changes = [
         ...rowChanges(was, is, old, present),
         ...fieldChanges(was, is, old, present),
@@ -53,11 +54,15 @@ export function compareReach(before: Reach, after: Reach): ReachChange[] {
   }));
 }
 
-/** A role that a table does not name has there what any user has. */
-const callerIn = ({ callers }: Reach, caller: CallerName): CallerName =>
-  callers.includes(caller) ? caller : BASE_ROLE;
+/** Several roles that a table does not name have there what one of them has, and a role what any user has. */
+const callersIn = ({ callers }: Reach, caller: CallerName): CallerName[] =>
+  callers.includes(caller) ? [caller] : caller.split(AND).map((role) => (callers.includes(role) ? role : BASE_ROLE));
 
-const rowsFor = (rows: RowsByCaller | undefined, caller: CallerName): Rows => rows?.[caller] ?? 'none';
+const rowsFor = (rows: RowsByCaller | undefined, callers: readonly CallerName[]): Rows =>
+  anyOf(...callers.map((caller) => rows?.[caller] ?? 'none'));
+
+const areAmong = (all: Callers, callers: readonly CallerName[]): boolean =>
+  callers.some((caller) => isAmong(all, caller));
 
 function changeOfRows(operation: string, was: Rows, is: Rows): Change[] {
   if (isWithin(is, was) && isWithin(was, is)) return [];
@@ -69,7 +74,7 @@ function changeOfRows(operation: string, was: Rows, is: Rows): Change[] {
 }
 
 /** New and removed operations are changes of their routes. */
-const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName, present: CallerName): Change[] =>
+const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName[], present: CallerName[]): Change[] =>
   Object.keys(is.rows).flatMap((operation) =>
     was.rows[operation]
       ? changeOfRows(operation, rowsFor(was.rows[operation], old), rowsFor(is.rows[operation], present))
@@ -78,17 +83,17 @@ const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName, pres
 
 const ACTIONS = { read: 'readable', create: 'writable in new records', update: 'writable' } as const;
 
-function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName, present: CallerName): Change[] {
+function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName[], present: CallerName[]): Change[] {
   const changes = Object.entries(is.fields).flatMap(([name, reach]): Change[] => {
     const earlier = was.fields[name];
     const field = `${is.entity}.${name}`;
     // Like a new route, a new field is wider where nobody needs a token for it.
     if (!earlier)
-      return isAmong(reach.read, present)
-        ? [{ kind: present === NOBODY ? 'wider' : 'new', text: `${field} is new and readable` }]
+      return areAmong(reach.read, present)
+        ? [{ kind: present.includes(NOBODY) ? 'wider' : 'new', text: `${field} is new and readable` }]
         : [];
     return (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).flatMap((action): Change[] => {
-      const [had, may] = [isAmong(earlier[action], old), isAmong(reach[action], present)];
+      const [had, may] = [areAmong(earlier[action], old), areAmong(reach[action], present)];
       if (had === may) return [];
       const not = `not ${ACTIONS[action]}`;
       const text = may ? `${field} was ${not}, is ${ACTIONS[action]}` : `${field} was ${ACTIONS[action]}, is ${not}`;
@@ -96,9 +101,9 @@ function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName, pr
     });
   });
   const removed = Object.keys(was.fields).filter(
-    (name) => !is.fields[name] && isAmong(was.fields[name]?.read ?? 'none', old),
+    (name) => !is.fields[name] && areAmong(was.fields[name]?.read ?? 'none', old),
   );
-  const [had, may] = [isAmong(was.deleted, old), isAmong(is.deleted, present)];
+  const [had, may] = [areAmong(was.deleted, old), areAmong(is.deleted, present)];
   const deleted = `deleted records of ${is.entity}`;
   return [
     ...changes,
@@ -118,8 +123,8 @@ function relatedChanges(
   before: Reach,
   was: ResourceReach,
   is: ResourceReach,
-  old: CallerName,
-  present: CallerName,
+  old: CallerName[],
+  present: CallerName[],
 ): Change[] {
   return Object.entries(is.related).flatMap(([path, { entity, rows, fields = [] }]): Change[] => {
     const earlier = was.related[path];
@@ -136,8 +141,8 @@ function relatedChanges(
   });
 }
 
-function reachedOtherwise({ resources }: Reach, entity: string, caller: CallerName): Rows {
+function reachedOtherwise({ resources }: Reach, entity: string, callers: CallerName[]): Rows {
   const own = resources.filter((each) => each.entity === entity);
   const lists = own.flatMap(({ rows }) => Object.entries(rows).filter(([operation]) => operation.startsWith('GET ')));
-  return anyOf(...lists.map(([, rows]) => rowsFor(rows, caller)));
+  return anyOf(...lists.map(([, rows]) => rowsFor(rows, callers)));
 }

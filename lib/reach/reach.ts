@@ -4,7 +4,7 @@ import { decide, type Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { overridesOf } from '../crud/nest/declaration-warnings.js';
 import type { CrudControllerClass } from '../crud/nest/crud-application.js';
-import { rolesOf } from '../crud/declare/resolve-options.js';
+import { rolesOf as rolesInOptions } from '../crud/declare/resolve-options.js';
 import type { CustomOperation } from '../crud/declare/custom-operation.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
 import { standardOperations } from '../crud/operations/standard-operations.js';
@@ -13,22 +13,12 @@ import type { Plan } from '../crud/plan/plan.js';
 import { pathOf } from '../crud/plan/relation-parameters.js';
 import { BASE_ROLE } from '../http/principal.js';
 import { groupBy } from '../routes/route.js';
+import { AND, byCaller, callersThat, NOBODY, rolesRequired, viewsOf } from './callers.js';
+import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
 import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { codeOf, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
 import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
-
-/** A caller without a token, or one whose token has this role only; `USER` is any user. */
-export type CallerName = string;
-export const NOBODY: CallerName = 'nobody';
-
-/** The callers that may, in the order of the table. */
-export type Callers = 'all' | 'none' | readonly CallerName[];
-
-export const isAmong = (callers: Callers, caller: CallerName): boolean =>
-  callers !== 'none' && (callers === 'all' || callers.includes(caller));
-
-export type RowsByCaller = Readonly<Record<CallerName, Rows>>;
 
 export interface FieldReach {
   readonly read: Callers;
@@ -62,25 +52,23 @@ export const namedRows = ({ rows, related }: ResourceReach): readonly (readonly 
 ];
 
 export interface Reach {
-  /** `nobody`, `USER` for any user, and every other role that a rule, an option, a scope or the hierarchy names. */
+  /** `nobody`, `USER` for any user, and every other role that a rule, an option, a scope or the hierarchy names, or several that a rule requires. */
   readonly callers: readonly CallerName[];
   readonly resources: readonly ResourceReach[];
-}
-
-interface Context {
-  readonly compiled: CompiledAccess;
-  readonly plans: readonly Plan[];
-  readonly callers: readonly CallerName[];
-  makeCall(caller: CallerName): MakeCall;
 }
 
 /** The resources in the order of their declaration. */
 export async function compileReach(app: INestApplication, compiled: CompiledAccess): Promise<Reach> {
   const { all, plans } = generatedRoutes(app, compiled);
-  const callers = [NOBODY, ...(await namedRoles(plans, compiled))];
-  const makeCall = (caller: CallerName): MakeCall =>
-    makeSymbolicCalls(caller === NOBODY ? undefined : [caller], compiled.roles.expand, plans);
-  const context: Context = { compiled, plans, callers, makeCall };
+  const roles = [...[...(await namedRoles(plans, compiled))].map((role) => [role]), ...rolesRequired(all, compiled)];
+  const granted = new Map<CallerName, readonly string[] | undefined>([
+    [NOBODY, undefined],
+    ...roles.map((each) => [each.join(AND), each] as const),
+  ]);
+  const callers = [...granted.keys()];
+  const rolesOf = (caller: CallerName) => granted.get(caller);
+  const makeCall = (caller: CallerName): MakeCall => makeSymbolicCalls(rolesOf(caller), compiled.roles.expand, plans);
+  const context: Context = { compiled, plans, callers, rolesOf, makeCall };
   const byPlan = groupBy(all, ({ plan }) => plan);
   const resources = await Promise.all(plans.map((plan) => reachOf(plan, byPlan.get(plan) ?? [], context)));
   return { callers, resources };
@@ -88,7 +76,7 @@ export async function compileReach(app: INestApplication, compiled: CompiledAcce
 
 /** `USER`, and every role that a rule, the hierarchy, an option of a resource or its scope names. */
 export async function namedRoles(plans: readonly Plan[], compiled: CompiledAccess): Promise<ReadonlySet<string>> {
-  const names = new Set([BASE_ROLE, ...compiled.roleNames, ...plans.flatMap(({ options }) => rolesOf(options))]);
+  const names = new Set([BASE_ROLE, ...compiled.roleNames, ...plans.flatMap(({ options }) => rolesInOptions(options))]);
   // Those that scopes add are visited too.
   for (const role of names)
     for (const plan of plans) {
@@ -144,7 +132,8 @@ async function rowsOfOperation(
   context: Context,
 ): Promise<Rows> {
   const { roles } = context.compiled;
-  const granted = caller === NOBODY ? undefined : roles.expand([caller]);
+  const named = context.rolesOf(caller);
+  const granted = named && roles.expand(named);
   const allowed = entries.map((entry) => ({ entry, rows: rowsAllowed(entry.access, granted) }));
   const isSame = allowed.every(({ rows }) => JSON.stringify(rows) === JSON.stringify(allowed[0]?.rows));
   const byPath = allowed.map(({ entry, rows }) => (isSame ? rows : allOf(rows, condition(`path ${entry.path}`))));
@@ -197,21 +186,4 @@ async function relatedOf(plan: Plan, rows: ResourceReach['rows'], context: Conte
     found.push([path, { entity: related.schema.name, rows: byCallers, ...(!hasResource && { fields: names }) }]);
   }
   return Object.fromEntries(found);
-}
-
-/** Those of any caller with the role: permissions do not depend on other values. */
-const viewsOf = (plan: Plan, caller: CallerName, context: Context): CallerViews =>
-  plan.viewsFor(context.makeCall(caller)(0, true).call.request);
-
-async function byCaller(
-  { callers }: Context,
-  rowsFor: (caller: CallerName) => Rows | Promise<Rows>,
-): Promise<RowsByCaller> {
-  const entries = callers.map(async (caller) => [caller, await rowsFor(caller)] as const);
-  return Object.fromEntries(await Promise.all(entries));
-}
-
-function callersThat({ callers }: Context, check: (caller: CallerName) => boolean): Callers {
-  const found = callers.filter(check);
-  return found.length === 0 ? 'none' : found.length === callers.length ? 'all' : found;
 }

@@ -1,6 +1,6 @@
 /** Changes of the access table that need other resources than the shop. */
 import { Controller, VersioningType } from '@nestjs/common';
-import { CrudController, type CrudOptions, type ScopeContext } from 'declarest';
+import { apiKeys, CrudController, type CrudOptions, type ScopeContext } from 'declarest';
 import { PLATFORMS } from '../harness/platforms.js';
 import { changesBetween, OPTIONS, Order, tableOf, tableOfResources, type Resources } from './shop.js';
 
@@ -71,5 +71,53 @@ describe('roles that only a scope names', () => {
     const scope = ({ user }: ScopeContext) => user?.roles.includes('AUDITOR') ?? false;
     const { resources } = await tableOf('express', { options: { Category: { ...OPTIONS.Category, scope } } });
     expect(resources[0]?.related['category']?.rows).toMatchObject({ USER: 'none', AUDITOR: 'all' });
+  });
+});
+
+describe('callers with several roles', () => {
+  const imports = (options: Partial<CrudOptions<Order>> = {}, rule = 'KEY'): Resources => ({
+    controllers: [
+      CrudController({ entity: Order, endpoint: '/imports', scope: own, access: { read: ['EDITOR'] }, ...options }),
+    ],
+    plugins: [apiKeys()],
+    hierarchy: { CHIEF: ['EDITOR'] },
+    rules: (config) => config.requireRole(rule, '/imports/**'),
+  });
+
+  it.each(PLATFORMS)('have what rules give to all of these roles only, on %s', async (platform) => {
+    const before = await tableOfResources(platform, imports());
+    expect(before.callers).toEqual([
+      'nobody',
+      'USER',
+      'KEY',
+      'LOGIN',
+      'EDITOR',
+      'CHIEF',
+      'EDITOR and KEY',
+      'CHIEF and KEY',
+    ]);
+    const after = await tableOfResources(platform, imports({ scope: undefined }));
+    expect(widerOf(changesBetween(before, after))).toContain(
+      'EDITOR and KEY, CHIEF and KEY: GET /imports: was own (customerId), is all',
+    );
+  });
+
+  it('are no callers where one role includes the others', async () => {
+    for (const role of ['LOGIN', 'CHIEF']) {
+      const { callers } = await tableOfResources('express', imports({}, role));
+      expect(callers.filter((name) => name.includes(' and '))).toEqual([]);
+    }
+  });
+
+  it('had what one of their roles had, where a table does not name them', async () => {
+    const [single, both] = [
+      await tableOfResources('express', imports({}, 'USER')),
+      await tableOfResources('express', imports()),
+    ];
+    expect(widerOf(changesBetween(single, both))).toEqual([]);
+    const open = await tableOfResources('express', imports({ scope: undefined }, 'USER'));
+    expect(widerOf(changesBetween(both, open))).toContain(
+      'EDITOR and KEY, CHIEF and KEY: GET /imports: was own (customerId), is all',
+    );
   });
 });
