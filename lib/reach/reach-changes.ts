@@ -38,7 +38,7 @@ export function compareReach(before: Reach, after: Reach): ReachChange[] {
       const changes = [
         ...rowChanges(was, is, old, present),
         ...fieldChanges(was, is, old, present),
-        ...relatedChanges(before, was, is, old, present),
+        ...relatedChanges(before, after, was, is, old, present),
       ];
       for (const change of changes) {
         const key = `${change.kind} ${change.text}`;
@@ -83,6 +83,12 @@ const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName[], pr
 
 const ACTIONS = { read: 'readable', create: 'writable in new records', update: 'writable' } as const;
 
+function changeOf(what: string, ability: string, had: boolean, may: boolean): Change[] {
+  if (had === may) return [];
+  const [was, is] = may ? [`not ${ability}`, ability] : [ability, `not ${ability}`];
+  return [{ kind: may ? 'wider' : 'narrower', text: `${what} was ${was}, is ${is}` }];
+}
+
 function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName[], present: CallerName[]): Change[] {
   const changes = Object.entries(is.fields).flatMap(([name, reach]): Change[] => {
     const earlier = was.fields[name];
@@ -92,13 +98,9 @@ function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName[], 
       return areAmong(reach.read, present)
         ? [{ kind: present.includes(NOBODY) ? 'wider' : 'new', text: `${field} is new and readable` }]
         : [];
-    return (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).flatMap((action): Change[] => {
-      const [had, may] = [areAmong(earlier[action], old), areAmong(reach[action], present)];
-      if (had === may) return [];
-      const not = `not ${ACTIONS[action]}`;
-      const text = may ? `${field} was ${not}, is ${ACTIONS[action]}` : `${field} was ${ACTIONS[action]}, is ${not}`;
-      return [{ kind: may ? 'wider' : 'narrower', text }];
-    });
+    return (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).flatMap((action) =>
+      changeOf(field, ACTIONS[action], areAmong(earlier[action], old), areAmong(reach[action], present)),
+    );
   });
   const removed = Object.keys(was.fields).filter(
     (name) => !is.fields[name] && areAmong(was.fields[name]?.read ?? 'none', old),
@@ -121,28 +123,57 @@ function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName[], 
 
 function relatedChanges(
   before: Reach,
+  after: Reach,
   was: ResourceReach,
   is: ResourceReach,
   old: CallerName[],
   present: CallerName[],
 ): Change[] {
-  return Object.entries(is.related).flatMap(([path, { entity, rows, fields = [] }]): Change[] => {
+  return Object.entries(is.related).flatMap(([path, { entity, rows, fields, link }]): Change[] => {
     const earlier = was.related[path];
     const now = rowsFor(rows, present);
     const operation = `${entity} through ${is.entity}.${path}`;
-    const change = changeOfRows(operation, rowsFor(earlier?.rows, old), now);
     // What a caller reached by operations of its own is no more through a relation.
-    const isKnown = isWithin(now, reachedOtherwise(before, entity, old));
-    const added = earlier?.fields && now !== 'none' ? fields.filter((name) => !earlier.fields?.includes(name)) : [];
-    return [
-      ...change.map((each): Change => (each.kind === 'wider' && isKnown ? { ...each, kind: 'new' } : each)),
-      ...added.map((name): Change => ({ kind: 'wider', text: `${operation}: ${name} is new and readable` })),
-    ];
+    const ofKnown = (changes: Change[], known: Rows): Change[] =>
+      changes.map((each) => (each.kind === 'wider' && isWithin(now, known) ? { ...each, kind: 'new' } : each));
+    const ofRows = ofKnown(
+      changeOfRows(operation, rowsFor(earlier?.rows, old), now),
+      reachedOtherwise(before, entity, old),
+    );
+    const ofLinks = changeOf(
+      `the relation ${is.entity}.${path}`,
+      'writable',
+      areAmong(earlier?.link ?? 'none', old),
+      areAmong(link, present),
+    );
+    // All fields of records that were not reached, or are no more.
+    if (ofRows.some((each) => each.operation !== undefined && each.kind !== 'new')) return [...ofRows, ...ofLinks];
+    const names = new Set([...Object.keys(fields), ...Object.keys(earlier?.fields ?? {})]);
+    const ofFields = [...names].flatMap((name) => {
+      const may = (action: 'read' | 'filter') =>
+        [
+          areAmong(earlier?.fields[name]?.[action] ?? 'none', old),
+          areAmong(fields[name]?.[action] ?? 'none', present),
+        ] as const;
+      const text = `${operation}: ${name}`;
+      const readable = changeOf(text, 'readable', ...may('read'));
+      const changes = readable.length > 0 ? readable : changeOf(text, 'filterable', ...may('filter'));
+      // A new column is a change of its resource.
+      const isColumn = before.resources.some((each) => each.entity === entity && each.fields[name]);
+      return ofKnown(
+        changes,
+        isColumn ? reachedOtherwise(before, entity, old, name) : reachedOtherwise(after, entity, present, name),
+      );
+    });
+    return [...ofRows, ...ofLinks, ...ofFields];
   });
 }
 
-function reachedOtherwise({ resources }: Reach, entity: string, callers: CallerName[]): Rows {
-  const own = resources.filter((each) => each.entity === entity);
+/** @param field that the operations show */
+function reachedOtherwise({ resources }: Reach, entity: string, callers: readonly CallerName[], field?: string): Rows {
+  const own = resources.filter(
+    (each) => each.entity === entity && (field === undefined || areAmong(each.fields[field]?.read ?? 'none', callers)),
+  );
   const lists = own.flatMap(({ rows }) => Object.entries(rows).filter(([operation]) => operation.startsWith('GET ')));
   return anyOf(...lists.map(([, rows]) => rowsFor(rows, callers)));
 }

@@ -11,9 +11,10 @@ import { standardOperations } from '../crud/operations/standard-operations.js';
 import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { pathOf } from '../crud/plan/relation-parameters.js';
+import type { ListParameters } from '../crud/query/list-query.js';
 import { BASE_ROLE } from '../http/principal.js';
 import { groupBy } from '../routes/route.js';
-import { AND, byCaller, callersThat, NOBODY, rolesRequired, viewsOf } from './callers.js';
+import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } from './callers.js';
 import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
 import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { codeOf, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
@@ -29,8 +30,10 @@ export interface FieldReach {
 export interface RelatedReach {
   readonly entity: string;
   readonly rows: RowsByCaller;
-  /** Those of an entity without a resource. Others have the fields of their resource. */
-  readonly fields?: readonly string[];
+  /** Those that included records show, and those that requests filter by. */
+  readonly fields: Readonly<Record<string, Readonly<Record<'read' | 'filter', Callers>>>>;
+  /** Who may write which records are linked. */
+  readonly link: Callers;
 }
 
 export interface ResourceReach {
@@ -105,9 +108,10 @@ async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: C
     rows[`${each.route.method} ${each.route.path}`] = await byCaller(context, (caller) =>
       rowsOfOperation(each, caller, context),
     );
-  const views = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
+  const viewsByCaller = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
+  const views = (caller: CallerName): CallerViews => viewsByCaller.get(caller) as CallerViews;
   const may = (check: (views: CallerViews) => boolean): Callers =>
-    callersThat(context, (caller) => check(views.get(caller) as CallerViews));
+    callersThat(context, (caller) => check(views(caller)));
   const fields = schema.fields.map((field): [string, FieldReach] => [
     field.name,
     {
@@ -122,7 +126,7 @@ async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: C
     rows,
     fields: Object.fromEntries(fields),
     deleted: may((each) => each.without.list.choosesDeleted),
-    related: await relatedOf(plan, rows, context),
+    related: await relatedOf(plan, rows, views, context),
   };
 }
 
@@ -168,22 +172,45 @@ function codeIn(controller: CrudControllerClass, { options }: Plan, { name }: Op
   return custom ? [condition(codeOf(name, custom.run))] : [];
 }
 
-async function relatedOf(plan: Plan, rows: ResourceReach['rows'], context: Context) {
+async function relatedOf(
+  plan: Plan,
+  rows: ResourceReach['rows'],
+  views: (caller: CallerName) => CallerViews,
+  context: Context,
+): Promise<ResourceReach['related']> {
   const found: [string, RelatedReach][] = [];
-  const reads = Object.entries(rows).filter(([route]) => route.startsWith('GET '));
+  const operations = Object.entries(rows);
+  const reaches = (caller: CallerName, isRead: boolean): boolean =>
+    operations.some(([route, by]) => route.startsWith('GET ') === isRead && by[caller] !== 'none');
   for (const [path, related] of plan.relations) {
-    const byCallers = await byCaller(context, (caller) => {
-      const { list } = viewsOf(plan, caller, context).without;
-      const isFollowed =
+    const may = (check: (list: ListParameters) => boolean, isRead = true): Callers =>
+      callersThat(context, (caller) => reaches(caller, isRead) && check(views(caller).without.list));
+    const isLinked = ({ linkable }: ListParameters): boolean => linkable.some((each) => each.path === path);
+    const filters = ({ filterable }: ListParameters) => [...filterable.values()];
+    const followers = may(
+      (list) =>
         list.includable.has(path) ||
-        list.linkable.some((each) => each.path === path) ||
-        [...list.filterable.values()].some(({ relations }) => `${pathOf(relations)}.`.startsWith(`${path}.`));
-      const isReached = isFollowed && reads.some(([, by]) => by[caller] !== 'none');
-      return isReached ? relatedRows(related, context.makeCall(caller)) : 'none';
+        isLinked(list) ||
+        filters(list).some(({ relations }) => `${pathOf(relations)}.`.startsWith(`${path}.`)),
+    );
+    const fields = related.schema.fields.map(({ name }) => {
+      const isRead = ({ includable }: ListParameters): boolean =>
+        includable.get(path)?.readable.some((field) => field.name === name) ?? false;
+      const isFilter = (list: ListParameters): boolean =>
+        filters(list).some(({ relations, field }) => field.name === name && pathOf(relations) === path);
+      return [name, { read: may(isRead), filter: may((list) => isRead(list) || isFilter(list)) }] as const;
     });
-    const hasResource = context.plans.some(({ options }) => options === related.options);
-    const names = related.list.readable.map(({ name }) => name);
-    found.push([path, { entity: related.schema.name, rows: byCallers, ...(!hasResource && { fields: names }) }]);
+    found.push([
+      path,
+      {
+        entity: related.schema.name,
+        rows: await byCaller(context, (caller) =>
+          isAmong(followers, caller) ? relatedRows(related, context.makeCall(caller)) : 'none',
+        ),
+        fields: Object.fromEntries(fields.filter(([, { filter }]) => filter !== 'none')),
+        link: may(isLinked, false),
+      },
+    ]);
   }
   return Object.fromEntries(found);
 }

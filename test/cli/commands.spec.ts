@@ -35,7 +35,14 @@ const table: AccessTable = {
         cost: { read: ['USER'], create: 'none', update: 'none' },
       },
       deleted: ['USER'],
-      related: { parent: { entity: 'Part', rows: everywhere, fields: ['id'] } },
+      related: {
+        parent: {
+          entity: 'Part',
+          rows: everywhere,
+          fields: { id: { read: ['USER'], filter: 'none' } },
+          link: 'none',
+        },
+      },
     },
   ],
 };

@@ -2,7 +2,7 @@
 import { Controller, VersioningType } from '@nestjs/common';
 import { apiKeys, CrudController, type CrudOptions, type ScopeContext } from 'declarest';
 import { PLATFORMS } from '../harness/platforms.js';
-import { changesBetween, OPTIONS, Order, tableOf, tableOfResources, type Resources } from './shop.js';
+import { Category, changesBetween, OPTIONS, Order, tableOf, tableOfResources, type Resources } from './shop.js';
 
 const widerOf = (changes: ReturnType<typeof changesBetween>): string[] =>
   changes.filter(({ kind }) => kind === 'wider').map(({ sentence }) => sentence);
@@ -119,5 +119,65 @@ describe('callers with several roles', () => {
     expect(widerOf(changesBetween(both, open))).toContain(
       'EDITOR and KEY, CHIEF and KEY: GET /imports: was own (customerId), is all',
     );
+  });
+});
+
+describe('related records', () => {
+  const ofAdmin = { ...OPTIONS.Product, access: { read: ['ADMIN'] } };
+
+  it('are wider if a filter becomes the whole record', async () => {
+    const before = await tableOf('express', { options: { Product: ofAdmin } });
+    const included = { includableRelations: ['product'] };
+    const after = await tableOf('express', { options: { Product: ofAdmin, Order: included } });
+    expect(before.resources[2]?.related['product']?.fields).toEqual({
+      name: { read: 'none', filter: ['USER', 'ADMIN', 'STAFF'] },
+    });
+    const wider = widerOf(changesBetween(before, after));
+    expect(wider).toContain('USER, STAFF: Product through Order.product: name was not readable, is readable');
+    expect(wider.filter((sentence) => sentence.includes('cost'))).toEqual([]);
+    expect(widerOf(changesBetween(after, before))).toEqual([]);
+  });
+
+  it('are wider if another controller shows more of their fields', async () => {
+    const categories = { entity: Category, scope: undefined };
+    class Public extends CrudController({
+      ...categories,
+      endpoint: '/api/categories',
+      fieldPermissions: { name: { read: ['ADMIN'] } },
+      access: { read: 'public' },
+    }) {}
+    class Admin extends CrudController({ ...categories, endpoint: '/api/all', access: { read: ['ADMIN'] } }) {}
+    const through = (controller: typeof Public) => {
+      const includableRelations = [{ relation: 'category', controller }];
+      const products = CrudController({ ...OPTIONS.Product, includableRelations });
+      return tableOfResources('express', { controllers: [Public, Admin, products] });
+    };
+    expect(widerOf(changesBetween(await through(Public), await through(Admin)))).toEqual([
+      'nobody, USER, STAFF: Category through Product.category: name was not readable, is readable',
+    ]);
+  });
+
+  it('are wider if a filter or links are added', async () => {
+    const [before, filtered, linked] = await Promise.all(
+      [{}, { filterableFields: ['tags.name'] }, { linkableRelations: ['tags'] }].map((more) =>
+        tableOf('express', { options: { Product: { ...more } } }),
+      ),
+    );
+    const known = await tableOf('express', { options: { Product: { includableRelations: ['category', 'tags'] } } });
+    const also = { includableRelations: ['category', 'tags'] };
+    const knownLinked = await tableOf('express', { options: { Product: { ...also, linkableRelations: ['tags'] } } });
+    const knownFiltered = await tableOf('express', {
+      options: { Product: { ...also, filterableFields: ['tags.name'] } },
+    });
+    expect(widerOf(changesBetween(before!, filtered!))).toEqual([
+      'everybody: Tag through Product.tags: was none, is all',
+    ]);
+    expect(widerOf(changesBetween(linked!, knownLinked))).toContain(
+      'everybody: Tag through Product.tags: name was not readable, is readable',
+    );
+    expect(widerOf(changesBetween(known, knownLinked))).toEqual([
+      'STAFF, ADMIN: the relation Product.tags was not writable, is writable',
+    ]);
+    expect(widerOf(changesBetween(known, knownFiltered))).toEqual([]);
   });
 });
