@@ -174,6 +174,5 @@ function reachedOtherwise({ resources }: Reach, entity: string, callers: readonl
   const own = resources.filter(
     (each) => each.entity === entity && (field === undefined || areAmong(each.fields[field]?.read ?? 'none', callers)),
   );
-  const lists = own.flatMap(({ rows }) => Object.entries(rows).filter(([operation]) => operation.startsWith('GET ')));
-  return anyOf(...lists.map(([, rows]) => rowsFor(rows, callers)));
+  return anyOf(...own.flatMap(({ rows, reads }) => reads.map((operation) => rowsFor(rows[operation], callers))));
 }

@@ -7,6 +7,7 @@ import type { CrudControllerClass } from '../crud/nest/crud-application.js';
 import { rolesOf as rolesInOptions } from '../crud/declare/resolve-options.js';
 import type { CustomOperation } from '../crud/declare/custom-operation.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
+import type { Operation } from '../crud/operations/operation.js';
 import { standardOperations } from '../crud/operations/standard-operations.js';
 import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
@@ -41,6 +42,8 @@ export interface ResourceReach {
   readonly endpoint: string;
   /** By operation: `GET /api/orders/:id`. */
   readonly rows: Readonly<Record<string, RowsByCaller>>;
+  /** The operations that only read and answer records: not those that count, for example. */
+  readonly reads: readonly string[];
   readonly fields: Readonly<Record<string, FieldReach>>;
   /** Who may ask for deleted records too, and remove them for good. */
   readonly deleted: Callers;
@@ -105,9 +108,7 @@ async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: C
   const { options, schema } = plan;
   const rows: Record<string, RowsByCaller> = {};
   for (const each of routes)
-    rows[`${each.route.method} ${each.route.path}`] = await byCaller(context, (caller) =>
-      rowsOfOperation(each, caller, context),
-    );
+    rows[keyOf(each)] = await byCaller(context, (caller) => rowsOfOperation(each, caller, context));
   const viewsByCaller = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
   const views = (caller: CallerName): CallerViews => viewsByCaller.get(caller) as CallerViews;
   const may = (check: (views: CallerViews) => boolean): Callers =>
@@ -124,10 +125,19 @@ async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: C
     entity: schema.name,
     endpoint: options.endpoint,
     rows,
+    reads: [...new Set(routes.filter(answersRecords).map(keyOf))],
     fields: Object.fromEntries(fields),
     deleted: may((each) => each.without.list.choosesDeleted),
     related: await relatedOf(plan, rows, views, context),
   };
+}
+
+const keyOf = ({ route }: GeneratedRoute): string => `${route.method} ${route.path}`;
+
+function answersRecords({ operation }: GeneratedRoute): boolean {
+  const { data } = (operation as Operation).description;
+  // Without data, the answer is a file of records.
+  return effectOf(operation) === 'read' && typeof data !== 'object' && typeof data !== 'function';
 }
 
 async function rowsOfOperation(

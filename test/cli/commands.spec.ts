@@ -30,6 +30,7 @@ const table: AccessTable = {
       entity: 'Note',
       endpoint: '/a',
       rows: { 'GET /a': { nobody: 'all', USER: 'all' }, 'POST /a': everywhere },
+      reads: ['GET /a'],
       fields: {
         id: { read: 'all', create: 'none', update: 'none' },
         cost: { read: ['USER'], create: 'none', update: 'none' },

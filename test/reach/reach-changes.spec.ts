@@ -180,4 +180,18 @@ describe('related records', () => {
     ]);
     expect(widerOf(changesBetween(known, knownFiltered))).toEqual([]);
   });
+
+  it('are wider for callers who had no operation that answers records', async () => {
+    const product = (includes: boolean) => ({
+      options: {
+        Product: {
+          ...{ operations: ['exists'], enableExists: true, enableBatch: false, enableRestore: false },
+          access: { read: 'public' },
+        },
+        Order: includes ? { includableRelations: ['product'], filterableFields: [] } : { filterableFields: [] },
+      },
+    });
+    const changes = changesBetween(await tableOf('express', product(false)), await tableOf('express', product(true)));
+    expect(widerOf(changes)).toEqual(['USER, ADMIN, STAFF: Product through Order.product: was none, is all']);
+  });
 });
