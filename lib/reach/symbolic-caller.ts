@@ -10,7 +10,7 @@ export interface SymbolicCall {
   readonly call: Call;
   /** `undefined` for a value that is the same for every caller. */
   nameOf(value: unknown): string | undefined;
-  /** The values that were read: `id`, `email` and claims, and `roles` where more than names was asked of them. */
+  /** The values that were read: `id`, `email` and claims, `roles` where more than names was asked of them, and `*` for a list of all. */
   readonly read: ReadonlySet<string>;
 }
 
@@ -32,6 +32,9 @@ export interface SymbolicOptions {
 /** What every user has is no claim. */
 export const isClaim = (name: string): boolean => name !== 'id' && name !== 'email';
 
+const isUnknown = (name: string | symbol): name is string =>
+  typeof name === 'string' && name !== 'roles' && !(name in Object.prototype);
+
 /** Two sets of values: what a scope answers for both, apart from the values, does not depend on them. */
 export const PROBES: readonly number[] = [1_987_654_000, 17];
 
@@ -50,6 +53,10 @@ export function symbolicCall(
     values.set(name, value);
     return value;
   };
+  const readValue = (name: string): string | undefined => {
+    read.add(name);
+    return hasClaims || !isClaim(name) ? valueOf(name) : undefined;
+  };
   const roles = new Proxy(granted ?? [], {
     get(target, name) {
       if (name !== 'includes' && name !== 'indexOf') {
@@ -65,11 +72,16 @@ export function symbolicCall(
     },
   });
   const user = new Proxy({ roles } as object, {
-    get(target, name) {
-      if (typeof name !== 'string' || name === 'roles' || name in Object.prototype)
-        return Reflect.get(target, name) as unknown;
-      read.add(name);
-      return hasClaims || !isClaim(name) ? valueOf(name) : undefined;
+    get: (target, name) => (isUnknown(name) ? readValue(name) : (Reflect.get(target, name) as unknown)),
+    has: (target, name) => (isUnknown(name) ? readValue(name) !== undefined : Reflect.has(target, name)),
+    getOwnPropertyDescriptor(target, name) {
+      if (!isUnknown(name)) return Reflect.getOwnPropertyDescriptor(target, name);
+      const value = readValue(name);
+      return value === undefined ? value : { value, configurable: true, enumerable: true, writable: true };
+    },
+    ownKeys(target) {
+      read.add('*');
+      return Reflect.ownKeys(target);
     },
   }) as Principal;
   // The package itself asks for roles too.
