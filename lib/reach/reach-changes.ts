@@ -90,12 +90,13 @@ function changeOf(what: string, ability: string, had: boolean, may: boolean): Ch
 }
 
 function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName[], present: CallerName[]): Change[] {
+  const isReached = Object.values(is.rows).some((rows) => rowsFor(rows, present) !== 'none');
   const changes = Object.entries(is.fields).flatMap(([name, reach]): Change[] => {
     const earlier = was.fields[name];
     const field = `${is.entity}.${name}`;
     // Like a new route, a new field is wider where nobody needs a token for it.
     if (!earlier)
-      return areAmong(reach.read, present)
+      return isReached && areAmong(reach.read, present)
         ? [{ kind: present.includes(NOBODY) ? 'wider' : 'new', text: `${field} is new and readable` }]
         : [];
     return (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).flatMap((action) =>

@@ -195,3 +195,21 @@ describe('related records', () => {
     expect(widerOf(changes)).toEqual(['USER, ADMIN, STAFF: Product through Order.product: was none, is all']);
   });
 });
+
+it('finds a new column wider where nobody needs a token to read it', async () => {
+  const after = await tableOf('express');
+  const before = {
+    ...after,
+    resources: after.resources.map((each) => ({
+      ...each,
+      fields: Object.fromEntries(
+        Object.entries(each.fields).filter(([name]) => name !== 'quantity' && name !== 'name'),
+      ),
+    })),
+  };
+  expect(changesBetween(before, after).filter(({ sentence }) => /quantity|Product.name/.test(sentence))).toEqual([
+    { kind: 'wider', sentence: 'nobody: Product.name is new and readable' },
+    { kind: 'new', sentence: 'USER, STAFF, ADMIN: Product.name is new and readable' },
+    { kind: 'new', sentence: 'USER, STAFF, ADMIN: Order.quantity is new and readable' },
+  ]);
+});
