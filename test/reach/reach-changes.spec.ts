@@ -185,7 +185,10 @@ describe('related records', () => {
     const product = (includes: boolean) => ({
       options: {
         Product: {
-          ...{ operations: ['exists'], enableExists: true, enableBatch: false, enableRestore: false },
+          operations: ['exists'],
+          enableExists: true,
+          enableBatch: false,
+          enableRestore: false,
           access: { read: 'public' },
         },
         Order: includes ? { includableRelations: ['product'], filterableFields: [] } : { filterableFields: [] },
