@@ -1,6 +1,7 @@
 /** The access table for people, and its changes. */
 import { formatAccessRows, type AccessRow } from '../access/access-rows.js';
-import { namedRows, type Callers, type FieldReach, type ResourceReach } from '../reach/reach.js';
+import type { Callers } from '../reach/callers.js';
+import { namedRows, type FieldReach, type ResourceReach } from '../reach/reach.js';
 import type { ReachChange } from '../reach/reach-changes.js';
 import { describeRows } from '../reach/rows.js';
 import type { AccessChange } from './access-changes.js';

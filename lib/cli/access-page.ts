@@ -1,5 +1,6 @@
 /** The access table as one page, which needs no other file: a matrix by caller that can be filtered. */
-import { isAmong, namedRows } from '../reach/reach.js';
+import { isAmong } from '../reach/callers.js';
+import { namedRows } from '../reach/reach.js';
 import { describeRows } from '../reach/rows.js';
 import type { AccessTable } from './access-snapshot.js';
 

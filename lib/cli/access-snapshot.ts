@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import type { AccessRow } from '../access/access-rows.js';
 import { parseJson } from '../http/json-body.js';
-import type { Reach, ResourceReach, RowsByCaller } from '../reach/reach.js';
+import { isObject, isObjectOf, type Accepts } from '../options/option-table.js';
+import type { RowsByCaller } from '../reach/callers.js';
+import type { Reach, ResourceReach } from '../reach/reach.js';
 import type { Rows } from '../reach/rows.js';
 import { CommandError, reasonOf } from './command-error.js';
 
@@ -57,14 +59,14 @@ export function readSnapshot(file: string): AccessTable | undefined {
 
 function problemOf(table: Partial<AccessTable> | null | undefined): string | undefined {
   const { routes, callers, resources } = table ?? {};
-  if (!Array.isArray(routes) || !Array.isArray(callers) || !Array.isArray(resources))
+  if (!Array.isArray(routes) || !areNames(callers) || !Array.isArray(resources))
     return 'it is not an object of routes, callers and resources';
   const row = routes.findIndex((each: Partial<AccessRow> | null) => !isRow(each));
   if (row >= 0) return `route ${row + 1} is not an object of ${NAMES.join(', ')}`;
-  const resource = resources.findIndex((each: Partial<ResourceReach> | null) => !isResource(each));
+  const resource = resources.findIndex((each: unknown) => !isResource(each));
   return resource < 0
     ? undefined
-    : `resource ${resource + 1} is not an object of entity, endpoint, rows, fields, related`;
+    : `resource ${resource + 1} is not an object of entity, endpoint, rows, reads, fields, deleted, related`;
 }
 
 const isRow = (row: Partial<AccessRow> | null): boolean =>
@@ -72,7 +74,33 @@ const isRow = (row: Partial<AccessRow> | null): boolean =>
     name === 'requirements' || name === 'rules' ? Array.isArray(row?.[name]) : typeof row?.[name] === 'string',
   );
 
-const isResource = (resource: Partial<ResourceReach> | null): boolean =>
-  typeof resource?.entity === 'string' &&
-  typeof resource.endpoint === 'string' &&
-  [resource.rows, resource.fields, resource.related].every((each) => typeof each === 'object' && each !== null);
+const isText: Accepts = (value) => typeof value === 'string';
+const isListOf =
+  (isItem: Accepts): Accepts =>
+  (value) =>
+    Array.isArray(value) && value.every(isItem);
+const isMapOf =
+  (isValue: Accepts): Accepts =>
+  (value) =>
+    isObject(value) && Object.values(value).every(isValue);
+const areNames = isListOf(isText);
+const areCallers: Accepts = (value) => value === 'all' || value === 'none' || areNames(value);
+const areRows: Accepts = (value) => value === 'all' || value === 'none' || isListOf(areNames)(value);
+const areRowsByCaller: Accepts = (value) => areRows(value) || isMapOf(areRows)(value);
+
+const isResource = isObjectOf({
+  entity: isText,
+  endpoint: isText,
+  rows: isMapOf(areRowsByCaller),
+  reads: areNames,
+  fields: isMapOf(isObjectOf({ read: areCallers, create: areCallers, update: areCallers })),
+  deleted: areCallers,
+  related: isMapOf(
+    isObjectOf({
+      entity: isText,
+      rows: areRowsByCaller,
+      fields: isMapOf(isObjectOf({ read: areCallers, filter: areCallers })),
+      link: areCallers,
+    }),
+  ),
+});

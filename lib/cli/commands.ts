@@ -73,7 +73,7 @@ export async function runExplain(command: CommandOf<'explain'>): Promise<Outcome
   const loaded = await loadModule(module);
   return inApplication(loaded, platform, async (app) => {
     const compiled = await compileAccess(app);
-    const [roles, id] = userOf(named, namedRoles(generatedRoutes(app, compiled).plans, compiled));
+    const [roles, id] = userOf(named, await namedRoles(generatedRoutes(app, compiled).plans, compiled));
     const asker = { roles, id, claims };
     const explanation = explain(compiled, { ...request, roles });
     const note = explanation.route || loaded.configure ? [] : [UNKNOWN_ROUTES];
@@ -98,7 +98,7 @@ function userOf(
   // A misspelled role would otherwise get the answer for a user without the role.
   if (unknown.length > 0)
     throw new CommandError(
-      `--as must be roles that a rule, the hierarchy or an option names (${[...known].join(', ')}), got ${unknown.join(', ')}.`,
+      `--as must be roles that a rule, the hierarchy, an option or a scope names (${[...known].join(', ')}), got ${unknown.join(', ')}.`,
     );
   return [roles, colon < 0 ? undefined : last.slice(colon + 1)];
 }

@@ -1,6 +1,7 @@
 /** Compares what callers reached before with what they reach now. */
 import { BASE_ROLE } from '../http/principal.js';
-import { isAmong, NOBODY, type CallerName, type Reach, type ResourceReach, type RowsByCaller } from './reach.js';
+import { AND, isAmong, NOBODY, type CallerName, type Callers, type RowsByCaller } from './callers.js';
+import type { Reach, ResourceReach } from './reach.js';
 import { anyOf, describeRows, isWithin, type Rows } from './rows.js';
 
 export interface ReachChange {
@@ -13,10 +14,16 @@ export interface ReachChange {
 
 type Change = Omit<ReachChange, 'sentence'> & { readonly text: string };
 
-/** The entity may have another name now. Several versions of an endpoint may have entities of their own. */
-function resourceBefore({ resources }: Reach, { entity, endpoint }: ResourceReach): ResourceReach | undefined {
-  const same = resources.filter((each) => each.endpoint === endpoint);
-  return same.find((each) => each.entity === entity) ?? same[0];
+/** Versions of an endpoint differ in their routes, or else in their order. The entity may have another name now. */
+function resourceBefore(before: Reach, after: Reach, is: ResourceReach): ResourceReach | undefined {
+  const [was, now] = [before, after].map(({ resources }) => {
+    const same = resources.filter(({ endpoint }) => endpoint === is.endpoint);
+    const sharing = same.filter(({ rows }) => Object.keys(rows).some((operation) => is.rows[operation]));
+    const versions = sharing.length > 0 ? sharing : same;
+    const ofEntity = versions.filter(({ entity }) => entity === is.entity);
+    return ofEntity.length > 0 ? ofEntity : versions;
+  }) as [ResourceReach[], ResourceReach[]];
+  return was[now.indexOf(is)] ?? was[0];
 }
 
 /** Resources that are new are changes of their routes. */
@@ -24,14 +31,14 @@ export function compareReach(before: Reach, after: Reach): ReachChange[] {
   const callers = [...new Set([...after.callers, ...before.callers])];
   const found = new Map<string, { readonly change: Change; readonly callers: CallerName[] }>();
   for (const is of after.resources) {
-    const was = resourceBefore(before, is);
+    const was = resourceBefore(before, after, is);
     if (!was) continue;
     for (const caller of callers) {
-      const [old, present] = [callerIn(before, caller), callerIn(after, caller)];
+      const [old, present] = [callersIn(before, caller), callersIn(after, caller)];
       const changes = [
         ...rowChanges(was, is, old, present),
         ...fieldChanges(was, is, old, present),
-        ...relatedChanges(before, was, is, old, present),
+        ...relatedChanges(before, after, was, is, old, present),
       ];
       for (const change of changes) {
         const key = `${change.kind} ${change.text}`;
@@ -47,11 +54,15 @@ export function compareReach(before: Reach, after: Reach): ReachChange[] {
   }));
 }
 
-/** A role that a table does not name has there what any user has. */
-const callerIn = ({ callers }: Reach, caller: CallerName): CallerName =>
-  callers.includes(caller) ? caller : BASE_ROLE;
+/** Several roles that a table does not name have there what one of them has, and a role what any user has. */
+const callersIn = ({ callers }: Reach, caller: CallerName): CallerName[] =>
+  callers.includes(caller) ? [caller] : caller.split(AND).map((role) => (callers.includes(role) ? role : BASE_ROLE));
 
-const rowsFor = (rows: RowsByCaller | undefined, caller: CallerName): Rows => rows?.[caller] ?? 'none';
+const rowsFor = (rows: RowsByCaller | undefined, callers: readonly CallerName[]): Rows =>
+  anyOf(...callers.map((caller) => rows?.[caller] ?? 'none'));
+
+const areAmong = (all: Callers, callers: readonly CallerName[]): boolean =>
+  callers.some((caller) => isAmong(all, caller));
 
 function changeOfRows(operation: string, was: Rows, is: Rows): Change[] {
   if (isWithin(is, was) && isWithin(was, is)) return [];
@@ -63,7 +74,7 @@ function changeOfRows(operation: string, was: Rows, is: Rows): Change[] {
 }
 
 /** New and removed operations are changes of their routes. */
-const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName, present: CallerName): Change[] =>
+const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName[], present: CallerName[]): Change[] =>
   Object.keys(is.rows).flatMap((operation) =>
     was.rows[operation]
       ? changeOfRows(operation, rowsFor(was.rows[operation], old), rowsFor(is.rows[operation], present))
@@ -72,27 +83,30 @@ const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName, pres
 
 const ACTIONS = { read: 'readable', create: 'writable in new records', update: 'writable' } as const;
 
-function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName, present: CallerName): Change[] {
+function changeOf(what: string, ability: string, had: boolean, may: boolean): Change[] {
+  if (had === may) return [];
+  const [was, is] = may ? [`not ${ability}`, ability] : [ability, `not ${ability}`];
+  return [{ kind: may ? 'wider' : 'narrower', text: `${what} was ${was}, is ${is}` }];
+}
+
+function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName[], present: CallerName[]): Change[] {
+  const isReached = Object.values(is.rows).some((rows) => rowsFor(rows, present) !== 'none');
   const changes = Object.entries(is.fields).flatMap(([name, reach]): Change[] => {
     const earlier = was.fields[name];
     const field = `${is.entity}.${name}`;
     // Like a new route, a new field is wider where nobody needs a token for it.
     if (!earlier)
-      return isAmong(reach.read, present)
-        ? [{ kind: present === NOBODY ? 'wider' : 'new', text: `${field} is new and readable` }]
+      return isReached && areAmong(reach.read, present)
+        ? [{ kind: present.includes(NOBODY) ? 'wider' : 'new', text: `${field} is new and readable` }]
         : [];
-    return (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).flatMap((action): Change[] => {
-      const [had, may] = [isAmong(earlier[action], old), isAmong(reach[action], present)];
-      if (had === may) return [];
-      const not = `not ${ACTIONS[action]}`;
-      const text = may ? `${field} was ${not}, is ${ACTIONS[action]}` : `${field} was ${ACTIONS[action]}, is ${not}`;
-      return [{ kind: may ? 'wider' : 'narrower', text }];
-    });
+    return (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).flatMap((action) =>
+      changeOf(field, ACTIONS[action], areAmong(earlier[action], old), areAmong(reach[action], present)),
+    );
   });
   const removed = Object.keys(was.fields).filter(
-    (name) => !is.fields[name] && isAmong(was.fields[name]?.read ?? 'none', old),
+    (name) => !is.fields[name] && areAmong(was.fields[name]?.read ?? 'none', old),
   );
-  const [had, may] = [isAmong(was.deleted, old), isAmong(is.deleted, present)];
+  const [had, may] = [areAmong(was.deleted, old), areAmong(is.deleted, present)];
   const deleted = `deleted records of ${is.entity}`;
   return [
     ...changes,
@@ -110,28 +124,56 @@ function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName, pr
 
 function relatedChanges(
   before: Reach,
+  after: Reach,
   was: ResourceReach,
   is: ResourceReach,
-  old: CallerName,
-  present: CallerName,
+  old: CallerName[],
+  present: CallerName[],
 ): Change[] {
-  return Object.entries(is.related).flatMap(([path, { entity, rows, fields = [] }]): Change[] => {
+  return Object.entries(is.related).flatMap(([path, { entity, rows, fields, link }]): Change[] => {
     const earlier = was.related[path];
     const now = rowsFor(rows, present);
     const operation = `${entity} through ${is.entity}.${path}`;
-    const change = changeOfRows(operation, rowsFor(earlier?.rows, old), now);
     // What a caller reached by operations of its own is no more through a relation.
-    const isKnown = isWithin(now, reachedOtherwise(before, entity, old));
-    const added = earlier?.fields && now !== 'none' ? fields.filter((name) => !earlier.fields?.includes(name)) : [];
-    return [
-      ...change.map((each): Change => (each.kind === 'wider' && isKnown ? { ...each, kind: 'new' } : each)),
-      ...added.map((name): Change => ({ kind: 'wider', text: `${operation}: ${name} is new and readable` })),
-    ];
+    const ofKnown = (changes: Change[], known: Rows): Change[] =>
+      changes.map((each) => (each.kind === 'wider' && isWithin(now, known) ? { ...each, kind: 'new' } : each));
+    const ofRows = ofKnown(
+      changeOfRows(operation, rowsFor(earlier?.rows, old), now),
+      reachedOtherwise(before, entity, old),
+    );
+    const ofLinks = changeOf(
+      `the relation ${is.entity}.${path}`,
+      'writable',
+      areAmong(earlier?.link ?? 'none', old),
+      areAmong(link, present),
+    );
+    // All fields of records that were not reached, or are no more.
+    if (ofRows.some((each) => each.operation !== undefined && each.kind !== 'new')) return [...ofRows, ...ofLinks];
+    const names = new Set([...Object.keys(fields), ...Object.keys(earlier?.fields ?? {})]);
+    const ofFields = [...names].flatMap((name) => {
+      const may = (action: 'read' | 'filter') =>
+        [
+          areAmong(earlier?.fields[name]?.[action] ?? 'none', old),
+          areAmong(fields[name]?.[action] ?? 'none', present),
+        ] as const;
+      const text = `${operation}: ${name}`;
+      const readable = changeOf(text, 'readable', ...may('read'));
+      const changes = readable.length > 0 ? readable : changeOf(text, 'filterable', ...may('filter'));
+      // A new column is a change of its resource.
+      const isColumn = before.resources.some((each) => each.entity === entity && each.fields[name]);
+      return ofKnown(
+        changes,
+        isColumn ? reachedOtherwise(before, entity, old, name) : reachedOtherwise(after, entity, present, name),
+      );
+    });
+    return [...ofRows, ...ofLinks, ...ofFields];
   });
 }
 
-function reachedOtherwise({ resources }: Reach, entity: string, caller: CallerName): Rows {
-  const own = resources.filter((each) => each.entity === entity);
-  const lists = own.flatMap(({ rows }) => Object.entries(rows).filter(([operation]) => operation.startsWith('GET ')));
-  return anyOf(...lists.map(([, rows]) => rowsFor(rows, caller)));
+/** @param field that the operations show */
+function reachedOtherwise({ resources }: Reach, entity: string, callers: readonly CallerName[], field?: string): Rows {
+  const own = resources.filter(
+    (each) => each.entity === entity && (field === undefined || areAmong(each.fields[field]?.read ?? 'none', callers)),
+  );
+  return anyOf(...own.flatMap(({ rows, reads }) => reads.map((operation) => rowsFor(rows[operation], callers))));
 }

@@ -4,31 +4,23 @@ import { decide, type Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { overridesOf } from '../crud/nest/declaration-warnings.js';
 import type { CrudControllerClass } from '../crud/nest/crud-application.js';
-import { rolesOf } from '../crud/declare/resolve-options.js';
+import { rolesOf as rolesInOptions } from '../crud/declare/resolve-options.js';
 import type { CustomOperation } from '../crud/declare/custom-operation.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
+import type { Operation } from '../crud/operations/operation.js';
 import { standardOperations } from '../crud/operations/standard-operations.js';
 import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { pathOf } from '../crud/plan/relation-parameters.js';
+import type { ListParameters } from '../crud/query/list-query.js';
 import { BASE_ROLE } from '../http/principal.js';
 import { groupBy } from '../routes/route.js';
+import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } from './callers.js';
+import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
 import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { codeOf, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
 import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
-
-/** A caller without a token, or one whose token has this role only; `USER` is any user. */
-export type CallerName = string;
-export const NOBODY: CallerName = 'nobody';
-
-/** The callers that may, in the order of the table. */
-export type Callers = 'all' | 'none' | readonly CallerName[];
-
-export const isAmong = (callers: Callers, caller: CallerName): boolean =>
-  callers !== 'none' && (callers === 'all' || callers.includes(caller));
-
-export type RowsByCaller = Readonly<Record<CallerName, Rows>>;
 
 export interface FieldReach {
   readonly read: Callers;
@@ -39,8 +31,10 @@ export interface FieldReach {
 export interface RelatedReach {
   readonly entity: string;
   readonly rows: RowsByCaller;
-  /** Those of an entity without a resource. Others have the fields of their resource. */
-  readonly fields?: readonly string[];
+  /** Those that included records show, and those that requests filter by. */
+  readonly fields: Readonly<Record<string, Readonly<Record<'read' | 'filter', Callers>>>>;
+  /** Who may write which records are linked. */
+  readonly link: Callers;
 }
 
 export interface ResourceReach {
@@ -48,6 +42,8 @@ export interface ResourceReach {
   readonly endpoint: string;
   /** By operation: `GET /api/orders/:id`. */
   readonly rows: Readonly<Record<string, RowsByCaller>>;
+  /** The operations that only read and answer records: not those that count, for example. */
+  readonly reads: readonly string[];
   readonly fields: Readonly<Record<string, FieldReach>>;
   /** Who may ask for deleted records too, and remove them for good. */
   readonly deleted: Callers;
@@ -62,54 +58,61 @@ export const namedRows = ({ rows, related }: ResourceReach): readonly (readonly 
 ];
 
 export interface Reach {
-  /** `nobody`, `USER` for any user, and every other role that a rule, an option or the hierarchy names. */
+  /** `nobody`, `USER` for any user, and every other role that a rule, an option, a scope or the hierarchy names, or several that a rule requires. */
   readonly callers: readonly CallerName[];
   readonly resources: readonly ResourceReach[];
-}
-
-interface Context {
-  readonly compiled: CompiledAccess;
-  readonly plans: readonly Plan[];
-  readonly callers: readonly CallerName[];
-  makeCall(caller: CallerName): MakeCall;
 }
 
 /** The resources in the order of their declaration. */
 export async function compileReach(app: INestApplication, compiled: CompiledAccess): Promise<Reach> {
   const { all, plans } = generatedRoutes(app, compiled);
-  const callers = [NOBODY, ...namedRoles(plans, compiled)];
-  const makeCall = (caller: CallerName): MakeCall =>
-    makeSymbolicCalls(caller === NOBODY ? undefined : [caller], compiled.roles.expand, plans);
-  const context: Context = { compiled, plans, callers, makeCall };
+  const roles = [...[...(await namedRoles(plans, compiled))].map((role) => [role]), ...rolesRequired(all, compiled)];
+  const granted = new Map<CallerName, readonly string[] | undefined>([
+    [NOBODY, undefined],
+    ...roles.map((each) => [each.join(AND), each] as const),
+  ]);
+  const callers = [...granted.keys()];
+  const rolesOf = (caller: CallerName) => granted.get(caller);
+  const makeCall = (caller: CallerName): MakeCall => makeSymbolicCalls(rolesOf(caller), compiled.roles.expand, plans);
+  const context: Context = { compiled, plans, callers, rolesOf, makeCall };
   const byPlan = groupBy(all, ({ plan }) => plan);
   const resources = await Promise.all(plans.map((plan) => reachOf(plan, byPlan.get(plan) ?? [], context)));
   return { callers, resources };
 }
 
-/** `USER`, and every role that a rule, the hierarchy or an option of a resource names. */
-export const namedRoles = (plans: readonly Plan[], { roleNames }: CompiledAccess): ReadonlySet<string> =>
-  new Set([BASE_ROLE, ...roleNames, ...plans.flatMap(({ options }) => rolesOf(options))]);
+/** `USER`, and every role that a rule, the hierarchy, an option of a resource or its scope names. */
+export async function namedRoles(plans: readonly Plan[], compiled: CompiledAccess): Promise<ReadonlySet<string>> {
+  const names = new Set([BASE_ROLE, ...compiled.roleNames, ...plans.flatMap(({ options }) => rolesInOptions(options))]);
+  // Those that scopes add are visited too.
+  for (const role of names)
+    for (const plan of plans) {
+      const makeCall = makeSymbolicCalls([role], compiled.roles.expand, plans, names);
+      await relatedRows(plan, makeCall);
+      for (const each of plan.options.knownOperations) await recordRows(plan, each.name, effectOf(each), makeCall);
+    }
+  return names;
+}
 
-/** Calls of any user with these roles, or of a caller without a token. */
+/** Calls of any user with these roles, or of a caller without a token. @param asked gets the roles that scopes name */
 export function makeSymbolicCalls(
   granted: readonly string[] | undefined,
   expand: SymbolicOptions['expand'],
   plans: readonly Plan[],
+  asked = new Set<string>(),
 ): MakeCall {
   const uuids = uuidClaims(plans.flatMap(({ owner }) => owner ?? []));
-  return (probe, hasClaims) => symbolicCall(PROBES[probe] as number, { granted, expand, uuids, hasClaims });
+  return (probe, hasClaims) => symbolicCall(PROBES[probe] as number, { granted, expand, uuids, hasClaims, asked });
 }
 
 async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: Context): Promise<ResourceReach> {
   const { options, schema } = plan;
   const rows: Record<string, RowsByCaller> = {};
   for (const each of routes)
-    rows[`${each.route.method} ${each.route.path}`] = await byCaller(context, (caller) =>
-      rowsOfOperation(each, caller, context),
-    );
-  const views = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
+    rows[keyOf(each)] = await byCaller(context, (caller) => rowsOfOperation(each, caller, context));
+  const viewsByCaller = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
+  const views = (caller: CallerName): CallerViews => viewsByCaller.get(caller) as CallerViews;
   const may = (check: (views: CallerViews) => boolean): Callers =>
-    callersThat(context, (caller) => check(views.get(caller) as CallerViews));
+    callersThat(context, (caller) => check(views(caller)));
   const fields = schema.fields.map((field): [string, FieldReach] => [
     field.name,
     {
@@ -122,10 +125,19 @@ async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: C
     entity: schema.name,
     endpoint: options.endpoint,
     rows,
+    reads: [...new Set(routes.filter(answersRecords).map(keyOf))],
     fields: Object.fromEntries(fields),
     deleted: may((each) => each.without.list.choosesDeleted),
-    related: await relatedOf(plan, rows, context),
+    related: await relatedOf(plan, rows, views, context),
   };
+}
+
+const keyOf = ({ route }: GeneratedRoute): string => `${route.method} ${route.path}`;
+
+function answersRecords({ operation }: GeneratedRoute): boolean {
+  const { data } = (operation as Operation).description;
+  // Without data, the answer is a file of records.
+  return effectOf(operation) === 'read' && typeof data !== 'object' && typeof data !== 'function';
 }
 
 async function rowsOfOperation(
@@ -134,7 +146,8 @@ async function rowsOfOperation(
   context: Context,
 ): Promise<Rows> {
   const { roles } = context.compiled;
-  const granted = caller === NOBODY ? undefined : roles.expand([caller]);
+  const named = context.rolesOf(caller);
+  const granted = named && roles.expand(named);
   const allowed = entries.map((entry) => ({ entry, rows: rowsAllowed(entry.access, granted) }));
   const isSame = allowed.every(({ rows }) => JSON.stringify(rows) === JSON.stringify(allowed[0]?.rows));
   const byPath = allowed.map(({ entry, rows }) => (isSame ? rows : allOf(rows, condition(`path ${entry.path}`))));
@@ -169,39 +182,45 @@ function codeIn(controller: CrudControllerClass, { options }: Plan, { name }: Op
   return custom ? [condition(codeOf(name, custom.run))] : [];
 }
 
-async function relatedOf(plan: Plan, rows: ResourceReach['rows'], context: Context) {
+async function relatedOf(
+  plan: Plan,
+  rows: ResourceReach['rows'],
+  views: (caller: CallerName) => CallerViews,
+  context: Context,
+): Promise<ResourceReach['related']> {
   const found: [string, RelatedReach][] = [];
-  const reads = Object.entries(rows).filter(([route]) => route.startsWith('GET '));
+  const operations = Object.entries(rows);
+  const reaches = (caller: CallerName, isRead: boolean): boolean =>
+    operations.some(([route, by]) => route.startsWith('GET ') === isRead && by[caller] !== 'none');
   for (const [path, related] of plan.relations) {
-    const byCallers = await byCaller(context, (caller) => {
-      const { list } = viewsOf(plan, caller, context).without;
-      const isFollowed =
+    const may = (check: (list: ListParameters) => boolean, isRead = true): Callers =>
+      callersThat(context, (caller) => reaches(caller, isRead) && check(views(caller).without.list));
+    const isLinked = ({ linkable }: ListParameters): boolean => linkable.some((each) => each.path === path);
+    const filters = ({ filterable }: ListParameters) => [...filterable.values()];
+    const followers = may(
+      (list) =>
         list.includable.has(path) ||
-        list.linkable.some((each) => each.path === path) ||
-        [...list.filterable.values()].some(({ relations }) => `${pathOf(relations)}.`.startsWith(`${path}.`));
-      const isReached = isFollowed && reads.some(([, by]) => by[caller] !== 'none');
-      return isReached ? relatedRows(related, context.makeCall(caller)) : 'none';
+        isLinked(list) ||
+        filters(list).some(({ relations }) => `${pathOf(relations)}.`.startsWith(`${path}.`)),
+    );
+    const fields = related.schema.fields.map(({ name }) => {
+      const isRead = ({ includable }: ListParameters): boolean =>
+        includable.get(path)?.readable.some((field) => field.name === name) ?? false;
+      const isFilter = (list: ListParameters): boolean =>
+        filters(list).some(({ relations, field }) => field.name === name && pathOf(relations) === path);
+      return [name, { read: may(isRead), filter: may((list) => isRead(list) || isFilter(list)) }] as const;
     });
-    const hasResource = context.plans.some(({ options }) => options === related.options);
-    const names = related.list.readable.map(({ name }) => name);
-    found.push([path, { entity: related.schema.name, rows: byCallers, ...(!hasResource && { fields: names }) }]);
+    found.push([
+      path,
+      {
+        entity: related.schema.name,
+        rows: await byCaller(context, (caller) =>
+          isAmong(followers, caller) ? relatedRows(related, context.makeCall(caller)) : 'none',
+        ),
+        fields: Object.fromEntries(fields.filter(([, { filter }]) => filter !== 'none')),
+        link: may(isLinked, false),
+      },
+    ]);
   }
   return Object.fromEntries(found);
-}
-
-/** Those of any caller with the role: permissions do not depend on other values. */
-const viewsOf = (plan: Plan, caller: CallerName, context: Context): CallerViews =>
-  plan.viewsFor(context.makeCall(caller)(0, true).call.request);
-
-async function byCaller(
-  { callers }: Context,
-  rowsFor: (caller: CallerName) => Rows | Promise<Rows>,
-): Promise<RowsByCaller> {
-  const entries = callers.map(async (caller) => [caller, await rowsFor(caller)] as const);
-  return Object.fromEntries(await Promise.all(entries));
-}
-
-function callersThat({ callers }: Context, check: (caller: CallerName) => boolean): Callers {
-  const found = callers.filter(check);
-  return found.length === 0 ? 'none' : found.length === callers.length ? 'all' : found;
 }

@@ -10,7 +10,7 @@ export interface SymbolicCall {
   readonly call: Call;
   /** `undefined` for a value that is the same for every caller. */
   nameOf(value: unknown): string | undefined;
-  /** The values that were read: `id`, `email` and claims. */
+  /** The values that were read: `id`, `email` and claims, `roles` where more than names was asked of them, and `*` for a list of all. */
   readonly read: ReadonlySet<string>;
 }
 
@@ -25,16 +25,24 @@ export interface SymbolicOptions {
   readonly uuids: ReadonlySet<string>;
   /** Whether the user has every claim that is asked for, or none. */
   readonly hasClaims: boolean;
+  /** Gets the roles that scopes ask for by name. */
+  readonly asked: Set<string>;
 }
 
 /** What every user has is no claim. */
 export const isClaim = (name: string): boolean => name !== 'id' && name !== 'email';
 
+const isUnknown = (name: string | symbol): name is string =>
+  typeof name === 'string' && name !== 'roles' && !(name in Object.prototype);
+
 /** Two sets of values: what a scope answers for both, apart from the values, does not depend on them. */
 export const PROBES: readonly number[] = [1_987_654_000, 17];
 
 /** The user is an object of our own that answers each claim that a scope reads. */
-export function symbolicCall(probe: number, { granted, expand, uuids, hasClaims }: SymbolicOptions): SymbolicCall {
+export function symbolicCall(
+  probe: number,
+  { granted, expand, uuids, hasClaims, asked }: SymbolicOptions,
+): SymbolicCall {
   const values = new Map<string, string>();
   const read = new Set<string>();
   const valueOf = (name: string): string => {
@@ -45,15 +53,39 @@ export function symbolicCall(probe: number, { granted, expand, uuids, hasClaims 
     values.set(name, value);
     return value;
   };
-  const user = new Proxy({ roles: granted ?? [] } as object, {
+  const readValue = (name: string): string | undefined => {
+    read.add(name);
+    return hasClaims || !isClaim(name) ? valueOf(name) : undefined;
+  };
+  const roles = new Proxy(granted ?? [], {
     get(target, name) {
-      if (typeof name !== 'string' || name === 'roles' || name in Object.prototype)
+      if (name !== 'includes' && name !== 'indexOf') {
+        read.add('roles');
         return Reflect.get(target, name) as unknown;
-      read.add(name);
-      return hasClaims || !isClaim(name) ? valueOf(name) : undefined;
+      }
+      return (role: string) => {
+        const isSame = ![...values.values()].some((value) => String(role).includes(value));
+        if (isSame) asked.add(role);
+        else read.add('roles');
+        return target[name](role);
+      };
+    },
+  });
+  const user = new Proxy({ roles } as object, {
+    get: (target, name) => (isUnknown(name) ? readValue(name) : (Reflect.get(target, name) as unknown)),
+    has: (target, name) => (isUnknown(name) ? readValue(name) !== undefined : Reflect.has(target, name)),
+    getOwnPropertyDescriptor(target, name) {
+      if (!isUnknown(name)) return Reflect.getOwnPropertyDescriptor(target, name);
+      const value = readValue(name);
+      return value === undefined ? value : { value, configurable: true, enumerable: true, writable: true };
+    },
+    ownKeys(target) {
+      read.add('*');
+      return Reflect.ownKeys(target);
     },
   }) as Principal;
-  return { call: callAs(granted && user, expand), nameOf, read };
+  // The package itself asks for roles too.
+  return { call: callAs(granted && user, () => expand(granted ?? [])), nameOf, read };
 
   function nameOf(value: unknown): string | undefined {
     const [name] = [...values].find(([, each]) => each === String(value)) ?? [];

@@ -30,12 +30,20 @@ const table: AccessTable = {
       entity: 'Note',
       endpoint: '/a',
       rows: { 'GET /a': { nobody: 'all', USER: 'all' }, 'POST /a': everywhere },
+      reads: ['GET /a'],
       fields: {
         id: { read: 'all', create: 'none', update: 'none' },
         cost: { read: ['USER'], create: 'none', update: 'none' },
       },
       deleted: ['USER'],
-      related: { parent: { entity: 'Part', rows: everywhere, fields: ['id'] } },
+      related: {
+        parent: {
+          entity: 'Part',
+          rows: everywhere,
+          fields: { id: { read: ['USER'], filter: 'none' } },
+          link: 'none',
+        },
+      },
     },
   ],
 };
@@ -96,8 +104,23 @@ it.each<[what: string, content: string, reason: string]>([
   [
     'a resource without fields',
     JSON.stringify({ ...table, resources: [{ ...table.resources[0], fields: undefined }] }),
-    'resource 1 is not an object of entity, endpoint, rows, fields, related',
+    'resource 1 is not an object of entity, endpoint, rows, reads, fields, deleted, related',
   ],
+  ...Object.entries({
+    deleted: { deleted: undefined },
+    reads: { reads: 'all' },
+    'rows by caller': { rows: { 'GET /a': 5 } },
+    'conditions of rows': { rows: { 'GET /a': { USER: [5] } } },
+    'callers of a field': { fields: { id: {} } },
+    'callers of a related field': {
+      related: { parent: { ...table.resources[0]?.related['parent'], fields: { id: {} } } },
+    },
+    'callers of links': { related: { parent: { ...table.resources[0]?.related['parent'], link: undefined } } },
+  }).map(([what, change]): [string, string, string] => [
+    `a resource with other ${what}`,
+    JSON.stringify({ ...table, resources: [{ ...table.resources[0], ...change }] }),
+    'resource 1 is not an object of entity, endpoint, rows, reads, fields, deleted, related',
+  ]),
 ])('does not read or overwrite a file with %s', async (what, content, reason) => {
   const check = join(folder, `${what}.txt`);
   writeFileSync(check, content);

@@ -53,6 +53,15 @@ it.each<[scope: (context: ScopeContext<Tenant>) => unknown, rows: unknown]>([
   [() => ({ tenantId: LessThan(Math.random()) }), CODE],
   // A claim is read whose name begins that of another, which is compared.
   [({ user }) => Reflect.get(user ?? {}, 'tenant') === 'x' || { tenantId: user?.tenantId }, CODE],
+  [({ user }) => ('superuser' in (user ?? {}) ? true : { authorId: user?.id }), CODE],
+  [({ user }) => (Object.hasOwn(user ?? {}, 'superuser') ? true : { authorId: user?.id }), CODE],
+  [
+    ({ user }) => {
+      const { ...all } = user as object;
+      return 'superuser' in all ? true : { authorId: user?.id };
+    },
+    CODE,
+  ],
   [() => Promise.reject(new Error('No database')), CODE],
   [
     ({ user }) => (user?.tenantId ? { tenantId: user.tenantId } : true),

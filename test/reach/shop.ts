@@ -1,8 +1,9 @@
 /** An application whose declarations a test changes, and its access table. */
-import { Injectable, Module } from '@nestjs/common';
+import { type INestApplication, Injectable, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   AuthModule,
+  type AuthPlugin,
   AuthUser,
   CrudController,
   CrudModule,
@@ -175,9 +176,29 @@ export interface Variant {
 }
 
 /** The table of the application with some of its declarations changed. */
-export async function tableOf(
+export function tableOf(
   platform: Platform,
   { options = {}, rules, hierarchy = { ADMIN: ['STAFF'] }, extend }: Variant = {},
+): Promise<AccessTable> {
+  const controllers = (Object.keys(OPTIONS) as Name[]).map((name) => {
+    const generated = CrudController({ ...OPTIONS[name], ...options[name] } as CrudOptions);
+    return name === 'Order' && extend ? extend(generated as GeneratedControllerClass<Order>) : generated;
+  });
+  return tableOfResources(platform, { controllers, rules, hierarchy });
+}
+
+export interface Resources {
+  readonly controllers: Parameters<typeof CrudModule.forFeature>;
+  readonly rules?: Variant['rules'];
+  readonly hierarchy?: Variant['hierarchy'];
+  readonly plugins?: AuthPlugin[];
+  readonly configure?: (app: INestApplication) => void;
+}
+
+/** The table of an application with these resources. */
+export async function tableOfResources(
+  platform: Platform,
+  { controllers, rules, hierarchy = {}, plugins = [], configure }: Resources,
 ): Promise<AccessTable> {
   @Injectable()
   class Security extends SecurityConfig {
@@ -189,23 +210,19 @@ export async function tableOf(
       });
     }
   }
-  const controllers = (Object.keys(OPTIONS) as Name[]).map((name) => {
-    const generated = CrudController({ ...OPTIONS[name], ...options[name] } as CrudOptions);
-    return name === 'Order' && extend ? extend(generated as GeneratedControllerClass<Order>) : generated;
-  });
   @Module({})
   class Shop {}
   const module = {
     module: Shop,
     imports: [
       TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true }),
-      TypeOrmModule.forFeature([Tag]),
-      AuthModule.forRoot({ userClass: User, jwtSecret: TEST_SECRET, roleHierarchy: hierarchy }),
+      TypeOrmModule.forFeature([Category, Tag, Product, Order, Article]),
+      AuthModule.forRoot({ userClass: User, jwtSecret: TEST_SECRET, roleHierarchy: hierarchy, plugins }),
       CrudModule.forFeature(...controllers),
     ],
     providers: [Security, CategoryScope],
   };
-  const { compiled, reach } = await compileApplication({ module, configure: undefined }, platform);
+  const { compiled, reach } = await compileApplication({ module, configure }, platform);
   return { ...reach, routes: compiled.rows };
 }
 
