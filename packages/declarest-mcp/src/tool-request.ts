@@ -45,6 +45,9 @@ const textsOf = (argument: string, value: unknown): string[] =>
   Array.isArray(value) ? value.map((each) => textOf(argument, each)) : [textOf(argument, value)];
 
 function textOf(argument: string, value: unknown): string {
+  // The record of another number than the one that was sent would be found.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new InvalidArguments(`${argument} must be a text, because JSON numbers are exact up to 2^53`);
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new InvalidArguments(`${argument} must be a text, a number or a boolean`);
 }
