@@ -131,6 +131,18 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(await call('listItems', { 'filter.price': 0.5 })).toMatchObject({ isError: false, data: [] });
     });
 
+    it('has no body that is nested too deeply', async () => {
+      const nested = '['.repeat(30_000) + ']'.repeat(30_000);
+      const params = `{"name":"echo","arguments":{"body":${nested}}}`;
+      const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const { text } = await request(service.url, 'POST', '/mcp', { headers, body });
+      expect(JSON.parse(/^data: (.*)$/m.exec(text)![1]!).result).toMatchObject({
+        isError: true,
+        structuredContent: { message: 'body is nested too deeply' },
+      });
+    });
+
     it('has no body where none is sent', async () => {
       expect(await call('echo', { body: { a: [1] } })).toMatchObject({ data: { body: { a: [1] } } });
       expect((await call('echo')).data.body ?? {}).toEqual({});

@@ -25,7 +25,7 @@ export function requestOf(tool: Tool, sent: Readonly<Record<string, unknown>>): 
   let body: string | undefined;
   for (const [argument, value] of given) {
     const { in: place, name } = tool.inputs.get(argument) as Input;
-    if (place === 'body') body = JSON.stringify(value);
+    if (place === 'body') body = jsonOf(argument, value);
     else if (place === 'path') path.set(name, segmentOf(argument, value));
     else if (place === 'header') headers[name.toLowerCase()] = headerOf(argument, value);
     else
@@ -38,6 +38,14 @@ export function requestOf(tool: Tool, sent: Readonly<Record<string, unknown>>): 
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body }),
   };
+}
+
+function jsonOf(argument: string, value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw new InvalidArguments(`${argument} is nested too deeply`);
+  }
 }
 
 /** Lists are sent repeated. */
