@@ -1,5 +1,6 @@
 /** Which rows and fields of a generated resource one request reaches, and whether one record is among them. */
 import type { INestApplicationContext } from '@nestjs/common';
+import { ACCESS_OPTIONS } from '../access/access-options.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { Call } from '../crud/store/call.js';
 import type { Part, Plan } from '../crud/plan/plan.js';
@@ -7,11 +8,16 @@ import { run } from '../crud/read/statements.js';
 import { and, keyIs, type Condition } from '../crud/sql/condition.js';
 import type { Principal } from '../http/principal.js';
 import type { ServedRoute } from '../routes/route.js';
-import { generatedRoutes } from './generated-routes.js';
+import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { effectOf, makeSymbolicCalls } from './reach.js';
 import { recordRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
 import { callAs } from './symbolic-caller.js';
+
+/** Those of AuthModule, whose users have an id of the type of their key. */
+interface IdOptions {
+  readonly parseId?: (text: string) => string | number;
+}
 
 /** The caller of a request: of any user with the roles, or of one with these values. */
 export interface Asker {
@@ -109,16 +115,17 @@ function askedOf(
   asker: Asker,
 ) {
   const served = generatedRoutes(app, compiled).serving(method, path);
-  return served && { ...served, makeCall: callsOf(asker, compiled, served.plan, served.params) };
+  const { parseId = String } = app.get<IdOptions>(ACCESS_OPTIONS, { strict: false });
+  return served && { ...served, makeCall: callsOf(asker, compiled, served, parseId) };
 }
 
 function callsOf(
   { roles, id, claims }: Asker,
   { roles: { expand } }: CompiledAccess,
-  plan: Plan,
-  params: ServedRoute['params'],
+  { plan, params }: Pick<GeneratedRoute & ServedRoute, 'plan' | 'params'>,
+  parseId: NonNullable<IdOptions['parseId']>,
 ): MakeCall {
   if (id === undefined && claims === undefined) return makeSymbolicCalls(roles, expand, [plan]);
-  const user = { id, email: '', roles, ...claims } as unknown as Principal;
+  const user = { id: id === undefined ? id : parseId(id), email: '', roles, ...claims } as unknown as Principal;
   return () => ({ call: callAs(roles && user, expand, params as never), nameOf: () => undefined, read: new Set() });
 }

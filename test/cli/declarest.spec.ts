@@ -115,6 +115,11 @@ class Notes implements OnApplicationBootstrap {
       owner: { field: 'ownerId', except: ['CHIEF'] },
       scope: ({ user }: any) => (user ? { tenantId: user.tenantId } : false),
       fieldPermissions: { secret: { read: ['CHIEF'], write: ['CHIEF'] } },
+    }, {
+      entity: Note,
+      endpoint: '/tenants/:tenantId/notes',
+      owner: { field: 'ownerId', reads: true },
+      scope: ({ user }: any) => (user?.id === 8 ? false : true),
     }),
   ],
   providers: [Notes],
@@ -266,6 +271,11 @@ describe('declarest explain', () => {
     ]);
     const [, rows] = await explained('GET', '/notes/1', '--as', 'CHIEF:7', '--claims', '{"tenantId":1}');
     expect(rows).toBe('Rows: tenantId = 1');
+  });
+
+  it('reads the id of --as by the type of the key of users', async () => {
+    expect((await explained('GET', '/tenants/1/notes', '--as', 'USER:8'))[1]).toBe('Rows: none');
+    expect((await explained('GET', '/tenants/1/notes', '--as', 'USER:9'))[1]).toBe('Rows: ownerId = 9');
   });
 
   it.each<[request: readonly string[], record: string]>([
