@@ -3,6 +3,7 @@ import { BadRequestException, NotFoundException } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
 import { decide } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
+import type { RouteHandler } from '../access/route-access.js';
 import { authFailure } from '../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../documents/operation-document.js';
 import { BOOLEAN, INVALID, MESSAGE } from '../auth/plugins/document-parts.js';
@@ -12,7 +13,7 @@ import { run } from '../crud/read/statements.js';
 import { and, keyIs } from '../crud/sql/condition.js';
 import { userOf } from '../http/principal.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
-import { groupBy, joinPaths } from '../routes/route.js';
+import { groupBy, joinPaths, levelsOf } from '../routes/route.js';
 import { generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
 import { effectOf } from './reach.js';
 import { recordLimits, type RecordLimits } from './record-limits.js';
@@ -113,8 +114,9 @@ function grantedTo(request: HttpRequest, { roles }: CompiledAccess): Granted {
   return user && roles.expand(user.roles);
 }
 
-const isPermitted = ({ entries }: GeneratedRoute, granted: Granted): boolean =>
-  entries.some(({ access }) => !decide(access, granted));
+/** By the rules for each part of its paths. */
+const answersOf = ({ entries }: GeneratedRoute, granted: Granted): boolean[] =>
+  entries.map(({ access }) => !decide(access, granted));
 
 async function resourcesFor(
   request: HttpRequest,
@@ -123,7 +125,7 @@ async function resourcesFor(
 ): Promise<PermittedResource[]> {
   const granted = grantedTo(request, compiled);
   const permitted = groupBy(
-    all.filter((each) => isPermitted(each, granted)),
+    all.filter((each) => answersOf(each, granted).includes(true)),
     baseOf,
   );
   const call = callAs(userOf(request), compiled.roles.expand);
@@ -132,8 +134,15 @@ async function resourcesFor(
   for (const [path, routes] of permitted) {
     const { plan } = routes[0] as GeneratedRoute;
     const operations = [...new Set(routes.map(({ operation }) => operation))];
-    const limits = await recordLimits(plan, call, operations);
-    resources.push({ path, operations: operations.map(({ name }) => name), ...fieldsFor(plan, request), ...limits });
+    const { own, some } = await recordLimits(plan, call, operations);
+    const partly = routes.filter((each) => answersOf(each, granted).includes(false));
+    resources.push({
+      path,
+      operations: operations.map(({ name }) => name),
+      ...fieldsFor(plan, request),
+      own,
+      some: [...new Set([...some, ...partly.map(({ operation }) => operation.name)])],
+    });
   }
   return resources;
 }
@@ -176,16 +185,26 @@ async function permittedOn(
   const id = served?.params['id'];
   if (!served || typeof id !== 'string')
     throw new BadRequestException('record must be the path of a record of a generated resource, such as /api/orders/7');
-  const { controller, plan, params } = served;
+  const { controller, plan, params, route } = served;
   const call = callAs(userOf(request), compiled.roles.expand, params);
   const granted = grantedTo(request, compiled);
   const key = plan.schema.key.readText(id);
+  const mayPurge = plan.viewsFor(request).without.list.choosesDeleted;
+  // The levels as they were sent: another spelling may have other rules.
+  const sent = levelsOf(path.replace(/[?#].*$/s, ''));
+  const levels = new Map(levelsOf(route.path).map((level, index) => [level, sent[index]]));
+  const pathOf = (template: string): string =>
+    joinPaths(...levelsOf(template).map((level) => levels.get(level) ?? level));
   const operations: string[] = [];
   for (const each of routes.all) {
     const { operation } = each;
-    if (each.controller !== controller || !operation.route.takes.includes('id')) continue;
-    if (!('value' in key) || !isPermitted(each, granted)) continue;
-    const { view } = await beginTask({ plan, call, hooks: {} }, operation.name);
+    if (each.controller !== controller || !operation.route.takes.includes('id') || !('value' in key)) continue;
+    const handler = { getClass: () => controller, getHandler: () => each.route.handler } as RouteHandler;
+    const concrete = { path: pathOf(each.route.path), params };
+    if (decide(compiled.ofRoute(each.route.path, each.route.method, concrete, handler), granted)) continue;
+    const reachesDeleted = operation.undoes !== undefined || (operation.name === 'delete' && mayPurge);
+    const deleted = reachesDeleted ? 'with' : 'without';
+    const { view } = await beginTask({ plan, call, hooks: {} }, operation.name, deleted);
     const written = effectOf(operation) === 'change' ? view.preconditions.map(({ condition }) => condition) : [];
     const meeting = and(keyIs(plan.schema.key, key.value), view.visible, ...written);
     if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0)

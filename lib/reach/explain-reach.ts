@@ -1,17 +1,22 @@
 /** Which rows and fields of a generated resource one request reaches, and whether one record is among them. */
 import type { INestApplicationContext } from '@nestjs/common';
+import { ACCESS_OPTIONS } from '../access/access-options.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import type { Call } from '../crud/store/call.js';
 import type { Part, Plan } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
 import { and, keyIs, type Condition } from '../crud/sql/condition.js';
-import type { Principal } from '../http/principal.js';
+import { userOf, type Principal } from '../http/principal.js';
 import type { ServedRoute } from '../routes/route.js';
-import { generatedRoutes } from './generated-routes.js';
+import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { effectOf, makeSymbolicCalls } from './reach.js';
 import { recordRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
-import { callAs } from './symbolic-caller.js';
+import { callAs, type SymbolicCall } from './symbolic-caller.js';
+
+/** Those of AuthModule, whose users have an id of the type of their key. */
+interface IdOptions {
+  readonly parseId?: (text: string) => string | number;
+}
 
 /** The caller of a request: of any user with the roles, or of one with these values. */
 export interface Asker {
@@ -69,14 +74,14 @@ export async function explainRecord(
   const id = asked?.params['id'];
   if (!asked || id === undefined) return 'Record: the path names no record of a generated resource';
   const { plan, operation, makeCall } = asked;
-  const standing = await recordStanding(plan, makeCall(0, true).call, operation.name, effectOf(operation), String(id));
+  const standing = await recordStanding(plan, makeCall(0, true), operation.name, effectOf(operation), String(id));
   return `Record: ${standing ?? 'visible'}`;
 }
 
 /** Why a caller does not see a record, or may not change it; `undefined` where nothing refuses. */
 async function recordStanding(
   plan: Plan,
-  call: Call,
+  { call, nameOf }: SymbolicCall,
   operation: string,
   effect: Effect,
   id: string,
@@ -94,7 +99,7 @@ async function recordStanding(
     const { conditions = [], preconditions = [] } = await part.add(task);
     const written = preconditions.map(({ condition }) => condition);
     const describe = (of: readonly Condition[]): string =>
-      `because of ${REASONS[part.kind]}: ${describeRows(allOf(...of.map((each) => rowsMeeting(each, () => undefined))))}`;
+      `because of ${REASONS[part.kind]}: ${describeRows(allOf(...of.map((each) => rowsMeeting(each, nameOf))))}`;
     if (!(await meets(...conditions))) return `not visible, ${describe(conditions)}`;
     if (effect === 'change' && !(await meets(...written)))
       return `visible, and not to be changed, ${describe(written)}`;
@@ -109,16 +114,31 @@ function askedOf(
   asker: Asker,
 ) {
   const served = generatedRoutes(app, compiled).serving(method, path);
-  return served && { ...served, makeCall: callsOf(asker, compiled, served.plan, served.params) };
+  const { parseId = String } = app.get<IdOptions>(ACCESS_OPTIONS, { strict: false });
+  return served && { ...served, makeCall: callsOf(asker, compiled, served, parseId) };
 }
 
 function callsOf(
   { roles, id, claims }: Asker,
   { roles: { expand } }: CompiledAccess,
-  plan: Plan,
-  params: ServedRoute['params'],
+  { plan, params }: Pick<GeneratedRoute & ServedRoute, 'plan' | 'params'>,
+  parseId: NonNullable<IdOptions['parseId']>,
 ): MakeCall {
-  if (id === undefined && claims === undefined) return makeSymbolicCalls(roles, expand, [plan]);
-  const user = { id, email: '', roles, ...claims } as unknown as Principal;
-  return () => ({ call: callAs(roles && user, expand, params as never), nameOf: () => undefined, read: new Set() });
+  const makeCall = makeSymbolicCalls(roles, expand, [plan]);
+  const known = id === undefined ? claims?.['id'] : parseId(id);
+  return (...probe) => {
+    const symbolic = makeCall(...probe);
+    const any = userOf(symbolic.call.request);
+    // The id of any user has a name, such as `:id`, and counts as read.
+    const withValues = {
+      email: '',
+      roles,
+      ...claims,
+      get id() {
+        return known ?? any?.id;
+      },
+    } as Principal;
+    const user = known === undefined && claims === undefined ? any : any && withValues;
+    return { ...symbolic, call: callAs(user, expand, params as never) };
+  };
 }

@@ -45,6 +45,11 @@ function compileRoutes(
   const routes = groupBy(table.controllerRoutes, ({ handler }) => handler && calledMethod(handler));
   const sharing = groupBy(methods, ({ method }) => method);
   const entries = groupBy(inside.entries, ({ method, template }) => keyOf(method, template));
+  // A rule for `/orders/batch` matches `/orders/:id` too, which does not serve that path.
+  const isServedBy =
+    (route: Route) =>
+    ({ part, path }: RouteEntry): boolean =>
+      part?.pattern.tail !== '' || (table.find(route.method, path)?.route.path ?? route.path) === route.path;
   const crud = crudApplicationOf(moduleRef);
   const plans = new Map(crud.controllers.map((controller) => [controller, crud.planOfController(controller)]));
   const all = [...plans].flatMap(([controller, plan]) =>
@@ -57,7 +62,7 @@ function compileRoutes(
           plan,
           operation,
           route,
-          entries: entries.get(keyOf(route.method, route.path)) ?? [],
+          entries: (entries.get(keyOf(route.method, route.path)) ?? []).filter(isServedBy(route)),
         }));
     }),
   );

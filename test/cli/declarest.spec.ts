@@ -115,6 +115,11 @@ class Notes implements OnApplicationBootstrap {
       owner: { field: 'ownerId', except: ['CHIEF'] },
       scope: ({ user }: any) => (user ? { tenantId: user.tenantId } : false),
       fieldPermissions: { secret: { read: ['CHIEF'], write: ['CHIEF'] } },
+    }, {
+      entity: Note,
+      endpoint: '/tenants/:tenantId/notes',
+      owner: { field: 'ownerId', reads: true },
+      scope: ({ user }: any) => (user?.id === 8 ? false : true),
     }),
   ],
   providers: [Notes],
@@ -266,6 +271,32 @@ describe('declarest explain', () => {
     ]);
     const [, rows] = await explained('GET', '/notes/1', '--as', 'CHIEF:7', '--claims', '{"tenantId":1}');
     expect(rows).toBe('Rows: tenantId = 1');
+  });
+
+  it.each<[request: readonly string[], record: string]>([
+    [['/notes/1', '--as', 'CHIEF', '--claims', '{"tenantId":1}'], 'visible'],
+    [['/notes/3', '--as', 'USER'], 'not visible, because of the option `scope`: tenantId = :tenantId'],
+    [['/tenants/1/notes/1', '--as', 'USER'], 'not visible, because of the option `owner`: own (ownerId)'],
+    [
+      ['/tenants/1/notes/1', '--as', 'USER', '--claims', '{}'],
+      'not visible, because of the option `owner`: own (ownerId)',
+    ],
+    [['/tenants/1/notes/1', '--as', 'USER', '--claims', '{"id":5}'], 'visible'],
+    [['/tenants/2/notes/1', '--as', 'USER'], 'not visible, because of the parameters of the path: tenantId = 2'],
+    [['/tenants/1/notes/1'], 'not visible, because of the option `owner`: none'],
+  ])('says whether the record of %s is visible, without an id of a user', async (request, record) => {
+    const lines = await explained('GET', ...request, '--record');
+    expect(lines.at(-1)).toBe(`Record: ${record}`);
+  });
+
+  it('names the id of any user with claims', async () => {
+    const [, rows] = await explained('PATCH', '/notes/1', '--as', 'USER', '--claims', '{"tenantId":1}');
+    expect(rows).toBe('Rows: own (ownerId) and tenantId = 1');
+  });
+
+  it('reads the id of --as by the type of the key of users', async () => {
+    expect((await explained('GET', '/tenants/1/notes', '--as', 'USER:8'))[1]).toBe('Rows: none');
+    expect((await explained('GET', '/tenants/1/notes', '--as', 'USER:9'))[1]).toBe('Rows: ownerId = 9');
   });
 
   it.each<[request: readonly string[], record: string]>([

@@ -335,6 +335,19 @@ it.each(PLATFORMS)(
   },
 );
 
+it.each(PLATFORMS)('[8.2] a batch deletes the records of keys as the query has them (%s)', async (platform) => {
+  const resources = [{ entity: Pair, endpoint: '/pairs', enableBatch: true }] as const;
+  const service = await startCrud(platform, { entities: [Pair], resources: [...resources], isDescribed: false });
+  const items = ['a%41 x', 'aA x', 'c, d/e=f?', 'g+h'].map((a) => ({ a, b: 'b' }));
+  expect((await service.post('/pairs/batch', { items })).status).toBe(201);
+  const left = async (): Promise<string[]> => (await service.get('/pairs')).json.data.map(({ a }: Pair) => a);
+  expect((await service.del('/pairs/batch?ids=a%2541+x,b')).status).toBe(200);
+  expect(await left()).toEqual(['aA x', 'c, d/e=f?', 'g+h']);
+  expect((await service.del('/pairs/batch?ids=c%2C+d/e=f?,b;g%2Bh,b')).status).toBe(200);
+  expect(await left()).toEqual(['aA x']);
+  await service.close();
+});
+
 @Entity()
 class Chosen {
   @PrimaryGeneratedColumn('uuid') id!: string;

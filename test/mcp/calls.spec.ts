@@ -121,6 +121,28 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       });
     });
 
+    it('has no number that JSON has rounded', async () => {
+      const message = (argument: string) => `${argument} must be a text, because JSON numbers are exact up to 2^53`;
+      const refused = (argument: string) => ({ isError: true, message: message(argument) });
+      expect(await call('getItem', { id: 2 ** 53 })).toEqual(refused('id'));
+      expect(await call('deleteItem', { id: -(2 ** 53) }, await service.connect(ADMIN))).toEqual(refused('id'));
+      expect(await call('listItems', { 'filter.id.in': [1, 2 ** 53] })).toEqual(refused('filter.id.in'));
+      expect(await call('getItem', { id: '9007199254740993' })).toMatchObject({ status: 404 });
+      expect(await call('listItems', { 'filter.price': 0.5 })).toMatchObject({ isError: false, data: [] });
+    });
+
+    it('has no body that is nested too deeply', async () => {
+      const nested = '['.repeat(30_000) + ']'.repeat(30_000);
+      const params = `{"name":"echo","arguments":{"body":${nested}}}`;
+      const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const { text } = await request(service.url, 'POST', '/mcp', { headers, body });
+      expect(JSON.parse(/^data: (.*)$/m.exec(text)![1]!).result).toMatchObject({
+        isError: true,
+        structuredContent: { message: 'body is nested too deeply' },
+      });
+    });
+
     it('has no body where none is sent', async () => {
       expect(await call('echo', { body: { a: [1] } })).toMatchObject({ data: { body: { a: [1] } } });
       expect((await call('echo')).data.body ?? {}).toEqual({});

@@ -55,9 +55,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         json: { jsonrpc: '2.0', id: 7, result: { tools: expect.any(Array) } },
       });
       expect(answer.headers).not.toHaveProperty('mcp-session-id');
-      for (const method of ['GET', 'DELETE']) {
-        const { status } = await request(service.url, method, '/mcp', { headers: ACCEPT });
-        expect([method, status]).toEqual([method, 405]);
+      for (const method of ['GET', 'DELETE', 'PUT', 'PROPFIND', 'TRACE']) {
+        const { status, headers } = await request(service.url, method, '/mcp', { headers: ACCEPT });
+        expect([method, status, headers['allow']]).toEqual([method, 405, 'POST']);
       }
       expect((await ask('subscriptions/listen', { notifications: { toolsListChanged: true } })).json).toMatchObject({
         error: { code: -32_603 },

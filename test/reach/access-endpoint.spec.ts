@@ -1,7 +1,7 @@
 /** `GET {base}/access`: what it says is what the operations then do. */
 import { AuthModule, type AuthOptions, AuthUser, CrudModule, SecurityConfig, accessEndpoint } from 'declarest';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Column, DataSource, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, DeleteDateColumn, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import { as } from 'declarest/testing';
 import { PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
 import { createDatabase } from '../harness/databases.js';
@@ -48,6 +48,18 @@ const ORDERS = {
   access: { read: 'public', create: 'authenticated', update: 'authenticated', delete: ['ADMIN'] },
 } as const;
 
+@Entity('may_notes')
+class Note {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ default: '' })
+  text!: string;
+
+  @DeleteDateColumn()
+  deletedAt!: Date | null;
+}
+
 /** The same orders, of which each tenant changes its own. */
 const OF_TENANTS = {
   entity: Order,
@@ -56,9 +68,18 @@ const OF_TENANTS = {
   access: { read: 'authenticated', update: 'authenticated' },
 } as const;
 
+const NOTES = {
+  entity: Note,
+  endpoint: '/notes',
+  enableBatch: true,
+  enableRestore: true,
+  deletedRoles: ['ADMIN'],
+} as const;
+
 class Security extends SecurityConfig {
   override configure(): void {
-    this.requireRole('ADMIN', '/v1/shops/*');
+    this.requireRole('ADMIN', '/v1/shops/*', 'PATCH /v1/notes/1', 'PATCH,DELETE /v1/notes/batch');
+    this.publicEndpoints('GET /v1/notes/2');
   }
 }
 
@@ -77,7 +98,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       imports: [
         TypeOrmModule.forRoot({ ...database.options, autoLoadEntities: true, synchronize: true }),
         AuthModule.forRoot(AUTH),
-        CrudModule.forFeature({ entity: Shop, endpoint: '/shops' }, ORDERS, OF_TENANTS),
+        CrudModule.forFeature({ entity: Shop, endpoint: '/shops' }, ORDERS, OF_TENANTS, NOTES),
       ],
       providers: [Security],
     };
@@ -87,6 +108,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     });
     const dataSource = running.app.get(DataSource);
     await dataSource.getRepository(Shop).save([{}, {}]);
+    await dataSource.getRepository(Note).save([{}, {}, { deletedAt: new Date() }]);
     await dataSource.getRepository(Order).save([5, 6].map((customerId) => ({ shopId: 1, customerId })));
   });
   afterAll(() => running.close());
@@ -149,6 +171,43 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(operations.includes('delete')).toBe(role === 'ADMIN');
       expect(operations).toContain('findById');
     }
+  });
+
+  it('follows rules for a part of the paths', async () => {
+    const partly = ['findById', 'patch'];
+    expect(await resource('USER', '/v1/notes')).toMatchObject({
+      operations: expect.arrayContaining(partly),
+      some: ['patch'],
+    });
+    expect(await resource(undefined, '/v1/notes')).toMatchObject({ operations: ['findById'], some: ['findById'] });
+    expect(await resource('ADMIN', '/v1/notes')).toMatchObject({ some: [] });
+    for (const role of [undefined, 'USER', 'ADMIN'])
+      for (const path of ['/v1/notes/1', '/v1/notes/2', '/v1/notes/2?fields=id']) {
+        const { json } = await client(role).get(`/v1/api/auth/access?record=${encodeURIComponent(path)}`);
+        const { operations = [] } = (json as { data?: { record: { operations: string[] } } }).data?.record ?? {};
+        const [read, patched] = [await client(role).get(path), await client(role).patch(path.replace(/\?.*/, ''), {})];
+        const expected = [read.status === 200, patched.status === 200];
+        expect([role, path, operations.includes('findById'), operations.includes('patch')]).toEqual([
+          role,
+          path,
+          ...expected,
+        ]);
+      }
+  });
+
+  it('says who may restore or purge a deleted record', async () => {
+    const operationsFor = async (role: string): Promise<unknown> => {
+      const { json } = await client(role).get('/v1/api/auth/access?record=/v1/notes/3');
+      return (json as { data: { record: unknown } }).data.record;
+    };
+    expect(await operationsFor('ADMIN')).toMatchObject({ operations: ['delete', 'restore'], update: [] });
+    expect(await operationsFor('USER')).toMatchObject({ operations: ['restore'], update: [] });
+    expect((await client('ADMIN').get('/v1/notes/3')).status).toBe(404);
+    for (const [role, status] of [
+      ['USER', 400],
+      ['ADMIN', 200],
+    ] as const)
+      expect([role, (await client(role).delete('/v1/notes/3?purge=true')).status]).toEqual([role, status]);
   });
 
   it.each<[query: string, status: number]>([

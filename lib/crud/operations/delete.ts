@@ -21,8 +21,7 @@ export const deleteOne: Operation = {
     const purges = parseDeleteQuery(query, choosesDeleted(tools));
     const key = readId(plan, id, deleteOne);
     const task = await beginTask(tools, 'delete', purges ? 'with' : 'without');
-    const target = targetOf(task, { key, id }, deleteOne);
-    await deleteRecords(task, [target], purges);
+    await deleteRecords(task, [targetOf(task, { key, id }, deleteOne)], purges);
     return envelope(`${plan.schema.name} deleted`, null);
   },
 };

@@ -1,6 +1,6 @@
 /** The parameter of a handler that receives the query string. */
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
-import { decodePath, queryOf, targetOf, type HttpRequest } from '../../http/http-request.js';
+import { decodePath, pathOf, queryOf, type HttpRequest } from '../../http/http-request.js';
 import { bodyQueryOf } from '../../query-method/query-body.js';
 import type { ListQuery } from '../declare/envelope.js';
 
@@ -24,10 +24,11 @@ export function rawQueryOf(request: HttpRequest): ListQuery {
 }
 
 /** A key of several columns as it was sent: decoded, a comma of a value is as one between values. */
-export const sentKey = (request: HttpRequest | undefined, value: string): string =>
-  (request ? targetOf(request).split(/[/?&=#]/) : []).findLast(
-    (each) => /[,;]/.test(each) && decodePath(each) === value,
-  ) ?? value;
+export function sentKey(request: HttpRequest | undefined, value: string): string {
+  const query = request ? [...new URLSearchParams(queryOf(request).replaceAll('%', '%25')).values()] : [];
+  const sent = request ? [...pathOf(request).split('/'), ...query] : query;
+  return sent.findLast((each) => /[,;]/.test(each) && decodePath(each) === value) ?? value;
+}
 
 export const RawQuery = createParamDecorator((_: unknown, context) =>
   rawQueryOf(context.switchToHttp().getRequest<HttpRequest>()),

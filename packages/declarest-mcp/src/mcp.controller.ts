@@ -49,7 +49,8 @@ export function mcpController(options: ResolvedOptions): Type {
         throw new UnauthorizedException({ error: 'Authentication required' });
       const answer = await handlerFor(this.tools.service, this.callerOf(request)).fetch(
         new Request(options.url, {
-          method: request.method,
+          // Every method but POST has the same answer, and a `Request` cannot have the method TRACE.
+          method: request.method === 'POST' ? 'POST' : 'GET',
           headers: Object.entries(request.headers).filter(
             (each): each is [string, string] => typeof each[1] === 'string',
           ),

@@ -25,7 +25,7 @@ export function requestOf(tool: Tool, sent: Readonly<Record<string, unknown>>): 
   let body: string | undefined;
   for (const [argument, value] of given) {
     const { in: place, name } = tool.inputs.get(argument) as Input;
-    if (place === 'body') body = JSON.stringify(value);
+    if (place === 'body') body = jsonOf(argument, value);
     else if (place === 'path') path.set(name, segmentOf(argument, value));
     else if (place === 'header') headers[name.toLowerCase()] = headerOf(argument, value);
     else
@@ -40,11 +40,22 @@ export function requestOf(tool: Tool, sent: Readonly<Record<string, unknown>>): 
   };
 }
 
+function jsonOf(argument: string, value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw new InvalidArguments(`${argument} is nested too deeply`);
+  }
+}
+
 /** Lists are sent repeated. */
 const textsOf = (argument: string, value: unknown): string[] =>
   Array.isArray(value) ? value.map((each) => textOf(argument, each)) : [textOf(argument, value)];
 
 function textOf(argument: string, value: unknown): string {
+  // The record of another number than the one that was sent would be found.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new InvalidArguments(`${argument} must be a text, because JSON numbers are exact up to 2^53`);
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new InvalidArguments(`${argument} must be a text, a number or a boolean`);
 }
