@@ -54,9 +54,3 @@ export function isBelow(base: string, path: string): boolean {
   const [root, target] = [resolveUrl(`${base}/`), resolveUrl(`${base}/${path}`)];
   return target.origin === root.origin && target.pathname.startsWith(root.pathname);
 }
-
-/** Values of a list in a query parameter, with commas inside of them escaped. */
-export const joinList = (values: readonly unknown[]): string =>
-  values.map((each) => textOf(each).replaceAll(',', String.raw`\,`)).join(',');
-
-export const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));

@@ -17,10 +17,12 @@ export {
   withErrors,
 } from './failure.js';
 export { type Fields, isEqual, isObject } from './json.js';
+export { joinLists, MAX_RECORDS, textOf } from './lists.js';
 export { logInBy, type LoginBody, type LoginStep } from './logins.js';
+export { changesOf, dataOf, deletionsOf, readMany, writeMany } from './many.js';
 export { aboutField, readable } from './messages.js';
 export { keyNames, type Keys, withKeys } from './keys.js';
-export { fillPath, joinList, parametersOf, recordUrl, resolveUrl, textOf } from './paths.js';
+export { fillPath, parametersOf, recordUrl, resolveUrl } from './paths.js';
 export { createPermissions, type Owners, type PermissionOptions } from './permissions.js';
 export { createRefusals, type Refusals } from './refusals.js';
 export type { Answer, Request } from './requests.js';
