@@ -1,6 +1,9 @@
 /** The client with plain `fetch`. Its sessions are in `sessions.spec.ts`, for the providers too. */
 import { type Client, createClient, Failure } from 'declarest-client';
 import { sharedClient } from 'declarest-client/providers';
+import { Column, DeleteDateColumn, Entity, PrimaryColumn, VersionColumn } from 'typeorm';
+import { type CrudService, startCrud } from '../crud/service.js';
+import { PLATFORMS } from '../harness/platforms.js';
 import {
   Book,
   type Library,
@@ -125,6 +128,46 @@ it('knows the ETag of a record that it has created', async () => {
   const { data: dune } = await client.request<One>('POST', 'books', { json: { title: 'Dune' } });
   await client.request('DELETE', 'books/:id', { params: { id: dune.id }, seen: dune });
   expect(ifMatch()).toEqual([undefined, '"1"']);
+});
+
+@Entity()
+class Country {
+  @PrimaryColumn({ length: 20 }) code!: string;
+  @Column({ length: 20 }) name!: string;
+  @VersionColumn() version!: number;
+  @DeleteDateColumn() deletedAt!: Date | null;
+}
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  let service: CrudService;
+  beforeAll(async () => {
+    const resources = [{ entity: Country, endpoint: '/countries', enableRestore: true }];
+    service = await startCrud(platform, { entities: [Country], resources });
+  });
+  afterAll(() => service.close());
+  beforeEach(() => service.dataSource.getRepository(Country).clear());
+
+  const AT = { code: 'A/T ä', name: 'Austria' };
+  const params = { code: AT.code };
+  const change = (by: Client, name: string, seen?: unknown) =>
+    by.request('PATCH', 'countries/:code', { params, json: { name }, seen });
+
+  it.each([
+    ['created with a key of another name', (ann: Client) => ann.request<One>('POST', 'countries', { json: AT })],
+    [
+      'restored',
+      async (ann: Client) => {
+        await ann.request('POST', 'countries', { json: AT });
+        await ann.request('DELETE', 'countries/:code', { params });
+        return ann.request<One>('POST', 'countries/:code/restore', { params });
+      },
+    ],
+  ])('knows the ETag of a record that it has %s', async (_, write) => {
+    const [ann, bob] = [createClient(service.url), createClient(service.url)];
+    const { data: seen } = await write(ann);
+    await change(bob, 'by bob');
+    expect((await failure(change(ann, 'by ann', seen))).status).toBe(412);
+  });
 });
 
 it('throws failures with the status, the message and the messages of fields', async () => {

@@ -5,8 +5,8 @@ import { createEtags } from './etags.js';
 import { Failure, isTokenRefused, succeed } from './failure.js';
 import { isObject } from './json.js';
 import { createLogins, type Logins } from './logins.js';
-import { accountUrlOf, fillPath, isBelow, isSegment, recordUrl, withoutSlash } from './paths.js';
-import type { Request, Sender } from './requests.js';
+import { accountUrlOf, fillPath, isBelow, withoutSlash } from './paths.js';
+import type { Answer, Request, Sender } from './requests.js';
 import { createSessions } from './sessions.js';
 import {
   type Claims,
@@ -259,11 +259,16 @@ export function buildClient(
         ...(query && { query: new URLSearchParams(query as Record<string, string>) }),
         headers: { ...(etag !== undefined && { 'If-Match': etag }), ...headers },
       });
-      const { data } = (isObject(answer.body) ? answer.body : {}) as { readonly data?: { readonly id?: unknown } };
-      // A new record has a URL of its own.
-      const at = method === 'POST' && isSegment(String(data?.id ?? '')) ? recordUrl(url, data?.id, path) : url;
-      if (isObject(data)) etags.remember(at, data, answer);
+      const { data } = (isObject(answer.body) ? answer.body : {}) as { readonly data?: unknown };
+      if (isObject(data)) etags.remember(urlOfRecord(answer), data, answer);
       return answer.body as T;
     },
   };
+}
+
+/** The URL of the record in an answer: that of a new one is in `Location`, whatever its key is. */
+function urlOfRecord({ request: { method, url }, headers }: Answer): string {
+  if (method !== 'POST') return url;
+  const key = headers.get('Location')?.split('/').at(-1);
+  return key === undefined ? url.replace(/\/restore$/, '') : `${withoutSlash(url)}/${key}`;
 }

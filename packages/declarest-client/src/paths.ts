@@ -36,7 +36,7 @@ function segment(value: unknown, resource: string): string {
 }
 
 /** An empty segment, `.` and `..` would lead to another URL. A lone surrogate cannot be encoded. */
-export const isSegment = (text: string): boolean => !/^\.{0,2}$/.test(text) && text.isWellFormed();
+const isSegment = (text: string): boolean => !/^\.{0,2}$/.test(text) && text.isWellFormed();
 
 export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
