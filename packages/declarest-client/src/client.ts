@@ -58,15 +58,15 @@ export interface Client<Paths extends object = AnyPaths, Base extends string = B
   /** The user of the token, as `/me` says. @throws Failure */
   user<T = unknown>(authUrl?: string, signal?: AbortSignal): Promise<T>;
   /**
-   * Calls the listener when the server refuses the login. The client keeps it until `logout`, so that a page can keep its
+   * Calls the listener when the server refuses the login, not for a visitor without one. The client keeps it until `logout`, so that a page can keep its
    * form, log in again, and send the change then.
    *
    * @returns a function that removes the listener
    */
   onSessionEnd(listener: () => void): () => void;
   /**
-   * Whether a page must not log out where the server refuses the login: there is such a listener, or the server has refused
-   * a change, whose form is still there.
+   * Whether a page must not log out where the server refuses the login: it calls such a listener, or the server has refused a
+   * change, whose form is still there.
    */
   readonly keepsRefusedLogin: boolean;
   /** Removes the login, and ends its session on the server if that can be reached. */
@@ -160,6 +160,8 @@ export function buildClient(
   let unsaved: string | undefined;
   /** Whether this client had a login that was valid. */
   let isInUse = false;
+  /** Another page may have removed the login. A visitor who has never logged in has none to keep. */
+  const hadLogin = (): boolean => isInUse || tokens.read() !== undefined;
 
   const isRefused = async (request: Request, response: Response): Promise<boolean> =>
     response.status === 401 && isTokenRefused(await read(request, response.clone()));
@@ -174,7 +176,7 @@ export function buildClient(
     const response = other === undefined ? first : await respond(request, other);
     if (other === undefined || (await isRefused(request, response))) {
       if (request.method !== 'GET') unsaved = tokens.read()?.token;
-      for (const listener of listeners) listener();
+      if (hadLogin()) for (const listener of listeners) listener();
     }
     return response;
   };
@@ -229,7 +231,7 @@ export function buildClient(
       return () => void listeners.delete(listener);
     },
     get keepsRefusedLogin() {
-      return listeners.size > 0 || (unsaved !== undefined && tokens.read()?.token === unsaved);
+      return (listeners.size > 0 && hadLogin()) || (unsaved !== undefined && tokens.read()?.token === unsaved);
     },
     logout: async () => {
       // A front end logs out where a page is opened with a login that has ended. Other pages may still have a form.
