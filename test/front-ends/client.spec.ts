@@ -194,6 +194,48 @@ it('says why there is no answer', async () => {
   ]);
 });
 
+it.each([204, 200])(
+  'throws a failure where an answer with the status %d is not one of the accounts',
+  async (status) => {
+    const body = status === 204 ? null : '{"ok":true}';
+    const fetch = async (): Promise<Response> => new Response(body, { status });
+    const other = createClient('https://shop.example/api', { fetch });
+    const at = 'https://shop.example/id';
+    for (const [path, call] of [
+      ['login', other.login({}, at)],
+      ['register', other.register({}, `${at}/`)],
+      ['me', other.user(at)],
+      ['passkeys/login/options', other.loginByPasskey(at)],
+    ] as const) {
+      const { status: given, message } = await failure(call);
+      const expected = `The answer from ${at}/${path} for "auth" must be an object with "data". Check authUrl.`;
+      expect([given, message]).toEqual([status, expected]);
+    }
+  },
+);
+
+it('throws a failure where a refresh is answered without tokens', async () => {
+  const { storage } = options;
+  const fetch = async (url: unknown): Promise<Response> =>
+    String(url).endsWith('/login')
+      ? Response.json({ data: { token: 'a.b.c', refreshToken: 'x', expiresIn: 0 } })
+      : new Response(null, { status: 204 });
+  const other = createClient('https://shop.example/api', { fetch: fetch as typeof globalThis.fetch, storage });
+  await other.login({});
+  expect((await failure(other.request('GET', 'books'))).message).toContain(
+    '/auth/refresh for "auth" must be an object',
+  );
+});
+
+it('does not send a body that JSON cannot hold', async () => {
+  const { status, message } = await failure(client.request('POST', 'books', { json: { price: 5n } }));
+  expect([status, message]).toEqual([
+    400,
+    'The body for "books" must be JSON (Do not know how to serialize a BigInt). Send a bigint as text.',
+  ]);
+  expect(options.sent).toEqual([]);
+});
+
 it('has a login of its own without a storage; providers of one url share theirs', async () => {
   const [own, other] = [createClient(library.api), createClient(library.api)];
   await own.login({ email: 'ann@example.com', password: PASSWORD });

@@ -2,7 +2,7 @@
 import { createAccess, type ResourceAccess } from './access.js';
 import type { AnyPaths, BaseOf, FieldName, OperationName, ResourceName } from './document-types.js';
 import { createEtags } from './etags.js';
-import { Failure, isTokenRefused, succeed } from './failure.js';
+import { dataOf, Failure, isTokenRefused, succeed } from './failure.js';
 import { isObject } from './json.js';
 import { createLogins, type Logins } from './logins.js';
 import { accountUrlOf, fillPath, isBelow, withoutSlash } from './paths.js';
@@ -198,8 +198,8 @@ export function buildClient(
 
   const user = async <T>(authUrl?: string, signal?: AbortSignal): Promise<T> => {
     const url = `${accountUrl(authUrl)}/me`;
-    const { body } = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
-    return (body as { readonly data: { readonly user: T } }).data.user;
+    const answer = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
+    return dataOf<{ readonly user: T }>(answer, 'authUrl').user;
   };
 
   const claims = async (): Promise<Claims | undefined> => {

@@ -1,6 +1,15 @@
 /** Reads and writes many records: with one request where the server offers that, else one by one. */
 import type { Client } from './client.js';
-import { Failure, failureOf, fieldsOf, isMissingRoute, isSuccess, isUnknown, messagesOf } from './failure.js';
+import {
+  dataOf,
+  type Failure,
+  failureOf,
+  fieldsOf,
+  isMissingRoute,
+  isSuccess,
+  isUnknown,
+  messagesOf,
+} from './failure.js';
 import { chunksOf, joinLists, MAX_LENGTH } from './lists.js';
 import { recordUrl } from './paths.js';
 import type { Refusals } from './refusals.js';
@@ -11,16 +20,6 @@ type Id = string | number;
 const ID_FILTER = 'filter[id][in]';
 /** The size of a page where the request does not say it. */
 const DEFAULT_SIZE = 20;
-
-/** The content of a successful answer of a generated endpoint. @throws Failure where it has none */
-export function dataOf<T>({ request, status, body }: Answer): T {
-  const data = (body as { readonly data?: T } | undefined)?.data;
-  if (data !== undefined && data !== null) return data;
-  throw new Failure(
-    `The answer from ${request.url} for "${request.resource}" must be an object with "data". Check the url of the provider.`,
-    status,
-  );
-}
 
 export interface Records {
   readonly resource: string;

@@ -3,6 +3,7 @@ export type { Client, ClientOptions } from './client.js';
 export { compareVersions, type Conflict, type ConflictField } from './conflicts.js';
 export { createEtags, strongEtag } from './etags.js';
 export {
+  dataOf,
   Failure,
   failureBody,
   failureOf,
@@ -19,7 +20,7 @@ export {
 export { type Fields, isEqual, isObject } from './json.js';
 export { joinLists, MAX_RECORDS, textOf } from './lists.js';
 export { logInBy, type LoginBody, type LoginStep } from './logins.js';
-export { changesOf, dataOf, deletionsOf, readMany, writeMany } from './many.js';
+export { changesOf, deletionsOf, readMany, writeMany } from './many.js';
 export { aboutField, readable } from './messages.js';
 export { keyNames, type Keys, withKeys } from './keys.js';
 export { fillPath, parametersOf, recordUrl, resolveUrl } from './paths.js';
