@@ -25,6 +25,7 @@ import {
   useRecordContext,
 } from 'react-admin';
 
+import { parseBigInteger } from './big-integer.js';
 import type { FieldDescription, ResourceDescription } from './description.js';
 import { JsonInput } from './json-input.js';
 
@@ -108,6 +109,7 @@ function inputOf(field: FieldDescription, resources: Resources, props: InputProp
   const reference = referenceOf(field, resources);
   if (reference) return referenceInput(reference, props);
   if (kind === 'number') return <NumberInput key={key} {...props} />;
+  if (kind === 'big integer') return <TextInput key={key} {...props} parse={parseBigInteger} />;
   if (kind === 'boolean') return <BooleanInput key={key} {...props} />;
   if (kind === 'choice')
     return <SelectInput key={key} {...props} choices={namedChoices(choices)} translateChoice={false} />;
