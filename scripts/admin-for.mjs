@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { generate } from 'otplib';
 import { chromium } from 'playwright-core';
 
 import { browserPath } from '../test/harness/browser.js';
@@ -50,6 +51,7 @@ let failed = 0;
 let api;
 let page;
 try {
+  process.env.LOGIN_PLUGINS = 'on';
   await withShop(scratch, async (shop) => {
     api = `${shop}/api`;
     const server = spawn(process.execPath, ['node_modules/vite/bin/vite.js', '--port', port, '--strictPort'], {
@@ -96,7 +98,7 @@ async function useInterface() {
     await notified('Invalid credentials');
     await check('login');
   });
-  await step('shows the first list with two requests after the login', async () => {
+  await step('shows the first list with three requests after the login', async () => {
     await page.reload();
     await input('username').waitFor();
     requests.length = 0;
@@ -104,7 +106,8 @@ async function useInterface() {
     await rowOf('Bread knife').waitFor();
     const [login, ...after] = requests;
     assert.equal(login, 'POST /api/auth/login');
-    assert(after.length <= 2, after.join('\n'));
+    // They read the document, the rights and the list.
+    assert(after.length <= 3, after.join('\n'));
     await rowOf('Bread knife').getByText('Kitchen').waitFor();
     assert.equal(await rows().count(), 10);
     if (picture) await page.screenshot({ path: picture, clip: { x: 0, y: 0, width: 1200, height: 560 } });
@@ -197,6 +200,15 @@ async function useInterface() {
     await page.getByText('Pours well').waitFor({ state: 'detached' });
     assert.equal((await send('GET', '/products/1/reviews')).data.length, 0);
   });
+  await step('pages through the reviews of a product', async () => {
+    for (let stars = 0; stars < 26; stars += 1)
+      await send('POST', '/products/3/reviews', { stars: (stars % 5) + 1, text: `Review ${stars}` }, token);
+    await page.goto(`${address}#/products/3`);
+    await page.getByText('1-25 of 26').waitFor();
+    await page.getByRole('button', { name: 'Go to next page' }).click();
+    await page.getByText('26-26 of 26').waitFor();
+    assert.equal(await rows().count(), 1);
+  });
   await step('shows the error of a text that is not JSON, and sends the value', async () => {
     await page.route('**/docs-json', async (route) => {
       const document = await (await route.fetch()).json();
@@ -257,6 +269,24 @@ async function useInterface() {
     await page.unroute('**/docs-json');
     await page.getByRole('button', { name: 'Logout' }).click();
     await logIn(BOSS);
+    await rowOf('Bread knife').waitFor();
+  });
+  await step('asks for the code of a second factor', async () => {
+    const { token } = (await send('POST', '/auth/login', STAFF)).data;
+    const enrol = await send('POST', '/auth/mfa/enrol', {}, token);
+    const secret = new URL(enrol.data.uri).searchParams.get('secret');
+    const { data } = await send('POST', '/auth/mfa/confirm', { code: await generate({ secret }) }, token);
+    await logInAnew(STAFF);
+    await input('code').fill('000000');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This code is not valid').waitFor();
+    await check('code');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await logIn(STAFF);
+    await input('code').fill(data.recoveryCodes[0]);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await rowOf('Bread knife').waitFor();
+    await logInAnew(BOSS);
     await rowOf('Bread knife').waitFor();
   });
   for (const [scheme, width] of [

@@ -12,12 +12,15 @@ import {
   type Relation,
 } from 'typeorm';
 import { compileDocument, inApplication } from '../../lib/cli/compile-application.js';
+import { parseBigInteger } from '../../packages/ra-data-declarest/admin/src/big-integer.js';
 import {
   describeResources,
   type FieldDescription,
   type ResourceDescription,
 } from '../../packages/ra-data-declarest/admin/src/description.js';
 import { configure, shop } from '../../sample-app/access.js';
+import { type CrudService, startCrud } from '../crud/service.js';
+import { PLATFORMS } from '../harness/platforms.js';
 import { TEST_SECRET } from '../harness/tokens.js';
 
 type Resources = Readonly<Record<string, ResourceDescription>>;
@@ -185,7 +188,7 @@ describe('the resources of a service with columns of every kind', () => {
       ['due', 'date', 'bounds'],
       ['sentAt', 'date-time', 'bounds'],
       ['contents', 'json', undefined],
-      ['barcode', 'number', 'bounds'],
+      ['barcode', 'big integer', 'bounds'],
       ['createdAt', 'date-time', 'bounds'],
       ['originId', 'text', 'value'],
       ['address.city', 'text', 'part'],
@@ -203,5 +206,33 @@ describe('the resources of a service with columns of every kind', () => {
   it('have the key that a batch requires', () => {
     expect(resources['countries']).toMatchObject({ key: ['code'], title: 'title' });
     expect(resources['parcels']).not.toHaveProperty('key');
+  });
+});
+
+@Entity()
+class Label {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ type: 'bigint', nullable: true }) barcode!: string | null;
+}
+
+describe.each(PLATFORMS)('the input of a 64-bit integer on %s', (platform) => {
+  let service: CrudService;
+  beforeAll(async () => {
+    service = await startCrud(platform, { entities: [Label], resources: [{ entity: Label, endpoint: '/labels' }] });
+  });
+  afterAll(() => service.close());
+
+  it.each<[string, unknown]>([
+    ['', null],
+    ['-7', -7],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740993', '9007199254740993'],
+  ])('sends %j so that the server keeps it exactly', async (text, expected) => {
+    const { status, json } = await service.post('/labels', { barcode: parseBigInteger(text) });
+    expect([status, json.data.barcode]).toEqual([201, expected]);
+  });
+
+  it.each(['-', '1.5', 'x'])('leaves it to the server to refuse %j', async (text) => {
+    expect((await service.post('/labels', { barcode: parseBigInteger(text) })).status).toBe(400);
   });
 });

@@ -1,6 +1,9 @@
 /** The client with plain `fetch`. Its sessions are in `sessions.spec.ts`, for the providers too. */
 import { type Client, createClient, Failure } from 'declarest-client';
 import { sharedClient } from 'declarest-client/providers';
+import { Column, DeleteDateColumn, Entity, PrimaryColumn, VersionColumn } from 'typeorm';
+import { type CrudService, startCrud } from '../crud/service.js';
+import { PLATFORMS } from '../harness/platforms.js';
 import {
   Book,
   type Library,
@@ -127,6 +130,46 @@ it('knows the ETag of a record that it has created', async () => {
   expect(ifMatch()).toEqual([undefined, '"1"']);
 });
 
+@Entity()
+class Country {
+  @PrimaryColumn({ length: 20 }) code!: string;
+  @Column({ length: 20 }) name!: string;
+  @VersionColumn() version!: number;
+  @DeleteDateColumn() deletedAt!: Date | null;
+}
+
+describe.each(PLATFORMS)('on %s', (platform) => {
+  let service: CrudService;
+  beforeAll(async () => {
+    const resources = [{ entity: Country, endpoint: '/countries', enableRestore: true }];
+    service = await startCrud(platform, { entities: [Country], resources });
+  });
+  afterAll(() => service.close());
+  beforeEach(() => service.dataSource.getRepository(Country).clear());
+
+  const AT = { code: 'A/T ä', name: 'Austria' };
+  const params = { code: AT.code };
+  const change = (by: Client, name: string, seen?: unknown) =>
+    by.request('PATCH', 'countries/:code', { params, json: { name }, seen });
+
+  it.each([
+    ['created with a key of another name', (ann: Client) => ann.request<One>('POST', 'countries', { json: AT })],
+    [
+      'restored',
+      async (ann: Client) => {
+        await ann.request('POST', 'countries', { json: AT });
+        await ann.request('DELETE', 'countries/:code', { params });
+        return ann.request<One>('POST', 'countries/:code/restore', { params });
+      },
+    ],
+  ])('knows the ETag of a record that it has %s', async (_, write) => {
+    const [ann, bob] = [createClient(service.url), createClient(service.url)];
+    const { data: seen } = await write(ann);
+    await change(bob, 'by bob');
+    expect((await failure(change(ann, 'by ann', seen))).status).toBe(412);
+  });
+});
+
 it('throws failures with the status, the message and the messages of fields', async () => {
   const { status, message, fields } = await failure(client.request('POST', 'books', { json: { price: 'cheap' } }));
   expect([status, message]).toEqual([400, 'Book is not valid']);
@@ -149,6 +192,48 @@ it('says why there is no answer', async () => {
     200,
     'The answer from /api/books for "books" must be JSON, got HTML. Check the url of the client.',
   ]);
+});
+
+it.each([204, 200])(
+  'throws a failure where an answer with the status %d is not one of the accounts',
+  async (status) => {
+    const body = status === 204 ? null : '{"ok":true}';
+    const fetch = async (): Promise<Response> => new Response(body, { status });
+    const other = createClient('https://shop.example/api', { fetch });
+    const at = 'https://shop.example/id';
+    for (const [path, call] of [
+      ['login', other.login({}, at)],
+      ['register', other.register({}, `${at}/`)],
+      ['me', other.user(at)],
+      ['passkeys/login/options', other.loginByPasskey(at)],
+    ] as const) {
+      const { status: given, message } = await failure(call);
+      const expected = `The answer from ${at}/${path} for "auth" must be an object with "data". Check authUrl.`;
+      expect([given, message]).toEqual([status, expected]);
+    }
+  },
+);
+
+it('throws a failure where a refresh is answered without tokens', async () => {
+  const { storage } = options;
+  const fetch = async (url: unknown): Promise<Response> =>
+    String(url).endsWith('/login')
+      ? Response.json({ data: { token: 'a.b.c', refreshToken: 'x', expiresIn: 0 } })
+      : new Response(null, { status: 204 });
+  const other = createClient('https://shop.example/api', { fetch: fetch as typeof globalThis.fetch, storage });
+  await other.login({});
+  expect((await failure(other.request('GET', 'books'))).message).toContain(
+    '/auth/refresh for "auth" must be an object',
+  );
+});
+
+it('does not send a body that JSON cannot hold', async () => {
+  const { status, message } = await failure(client.request('POST', 'books', { json: { price: 5n } }));
+  expect([status, message]).toEqual([
+    400,
+    'The body for "books" must be JSON (Do not know how to serialize a BigInt). Send a bigint as text.',
+  ]);
+  expect(options.sent).toEqual([]);
 });
 
 it('has a login of its own without a storage; providers of one url share theirs', async () => {

@@ -95,7 +95,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(sent.slice(0, 3)).toEqual([
       'GET /countries?sort=-code&page=1&size=10',
       'GET /countries/AT',
-      'GET /countries?filter[code][in]=AT&size=100',
+      'GET /countries?filter[code][in]=AT',
     ]);
   });
 

@@ -681,7 +681,7 @@ describe.each(PLATFORMS)('react-admin on %s', (platform) => {
       ]);
       expect(await fails(async () => new Response('{"id": 1}'))).toEqual([
         200,
-        `The answer from ${at} for "books" must be an object with "data". Check the url of the data provider.`,
+        `The answer from ${at} for "books" must be an object with "data". Check the url of the provider.`,
       ]);
       expect(await fails(async () => new Response(null, { status: 502 }))).toEqual([
         502,

@@ -299,6 +299,17 @@ describe.each(FRONT_ENDS)('%s', (front, openTab) => {
       expect(ends).toBe(2);
     });
 
+    it('calls no listener for a visitor without a login, but for a user whom another tab has logged out', async () => {
+      let ends = 0;
+      const visitor = open(recordedOptions(library.api));
+      visitor.onSessionEnd(() => (ends += 1));
+      const refused = await failure(visitor.list());
+      expect([refused.status, ends, await visitor.logsOutAfter(refused)]).toEqual([401, 0, true]);
+      tab.onSessionEnd(() => (ends += 1));
+      await open().logout();
+      expect([(await failure(tab.list())).status, ends]).toEqual([401, 1]);
+    });
+
     it('keeps the login of other tabs when a tab is opened after the end of the session', async () => {
       expect(await tab.isLoggedIn()).toBe(true);
       await post('/auth/logout');

@@ -53,8 +53,15 @@ export function useCanOpen(resource: string) {
   };
 }
 
+interface OpenLinkProps {
+  readonly source: string;
+  /** The list reads these of its column. */
+  readonly label?: string;
+  readonly sortable?: boolean;
+}
+
 /** The text of a row as a link, for the keyboard. A click on the rest of the row opens the record too. */
-export function OpenLink({ source }: { readonly source: string; readonly label?: string }) {
+export function OpenLink({ source }: OpenLinkProps) {
   const record = useRecordContext();
   const resource = useResourceContext() ?? '';
   const type = usePageOf(resource);

@@ -1,6 +1,6 @@
 import Box from '@mui/material/Box';
 import Typography from '@mui/material/Typography';
-import { DeleteButton, NumberField, ReferenceManyField, TextField, useRecordContext } from 'react-admin';
+import { DeleteButton, NumberField, Pagination, ReferenceManyField, TextField, useRecordContext } from 'react-admin';
 
 import { REVIEWS } from './shop.js';
 import { ShopTable } from './shop-list.js';
@@ -15,7 +15,12 @@ export function ProductReviews() {
       <Typography variant="h6" sx={{ px: 2 }}>
         Reviews
       </Typography>
-      <ReferenceManyField reference={REVIEWS} target="productId" sort={{ field: 'stars', order: 'DESC' }}>
+      <ReferenceManyField
+        reference={REVIEWS}
+        target="productId"
+        sort={{ field: 'stars', order: 'DESC' }}
+        pagination={<Pagination />}
+      >
         <ShopTable bulkActionButtons={false} rowClick={false} empty={<Typography sx={{ p: 2 }}>None yet.</Typography>}>
           <NumberField source="stars" />
           <TextField source="text" sortable={false} />

@@ -38,7 +38,7 @@ const FILTERS = [
 export const UserList = () => (
   <ShopList filters={FILTERS} exporter={false}>
     <Datagrid bulkActionButtons={false} rowClick="edit" sx={NARROW}>
-      <OpenLink source="email" />
+      <OpenLink source="email" sortable={false} />
       <TextField source="firstName" sortable={false} />
       <TextField source="lastName" sortable={false} />
       <TextField source="role" sortable={false} />

@@ -2,11 +2,11 @@
 import { createAccess, type ResourceAccess } from './access.js';
 import type { AnyPaths, BaseOf, FieldName, OperationName, ResourceName } from './document-types.js';
 import { createEtags } from './etags.js';
-import { Failure, isTokenRefused, succeed } from './failure.js';
+import { dataOf, Failure, isTokenRefused, succeed } from './failure.js';
 import { isObject } from './json.js';
 import { createLogins, type Logins } from './logins.js';
-import { accountUrlOf, fillPath, isBelow, isSegment, recordUrl, withoutSlash } from './paths.js';
-import type { Request, Sender } from './requests.js';
+import { accountUrlOf, fillPath, isBelow, withoutSlash } from './paths.js';
+import type { Answer, Request, Sender } from './requests.js';
 import { createSessions } from './sessions.js';
 import {
   type Claims,
@@ -58,15 +58,15 @@ export interface Client<Paths extends object = AnyPaths, Base extends string = B
   /** The user of the token, as `/me` says. @throws Failure */
   user<T = unknown>(authUrl?: string, signal?: AbortSignal): Promise<T>;
   /**
-   * Calls the listener when the server refuses the login. The client keeps it until `logout`, so that a page can keep its
+   * Calls the listener when the server refuses the login, not for a visitor without one. The client keeps it until `logout`, so that a page can keep its
    * form, log in again, and send the change then.
    *
    * @returns a function that removes the listener
    */
   onSessionEnd(listener: () => void): () => void;
   /**
-   * Whether a page must not log out where the server refuses the login: there is such a listener, or the server has refused
-   * a change, whose form is still there.
+   * Whether a page must not log out where the server refuses the login: it calls such a listener, or the server has refused a
+   * change, whose form is still there.
    */
   readonly keepsRefusedLogin: boolean;
   /** Removes the login, and ends its session on the server if that can be reached. */
@@ -160,6 +160,8 @@ export function buildClient(
   let unsaved: string | undefined;
   /** Whether this client had a login that was valid. */
   let isInUse = false;
+  /** Another page may have removed the login. A visitor who has never logged in has none to keep. */
+  const hadLogin = (): boolean => isInUse || tokens.read() !== undefined;
 
   const isRefused = async (request: Request, response: Response): Promise<boolean> =>
     response.status === 401 && isTokenRefused(await read(request, response.clone()));
@@ -174,7 +176,7 @@ export function buildClient(
     const response = other === undefined ? first : await respond(request, other);
     if (other === undefined || (await isRefused(request, response))) {
       if (request.method !== 'GET') unsaved = tokens.read()?.token;
-      for (const listener of listeners) listener();
+      if (hadLogin()) for (const listener of listeners) listener();
     }
     return response;
   };
@@ -196,8 +198,8 @@ export function buildClient(
 
   const user = async <T>(authUrl?: string, signal?: AbortSignal): Promise<T> => {
     const url = `${accountUrl(authUrl)}/me`;
-    const { body } = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
-    return (body as { readonly data: { readonly user: T } }).data.user;
+    const answer = await succeed(sender, { method: 'GET', url, resource: 'auth', signal });
+    return dataOf<{ readonly user: T }>(answer, 'authUrl').user;
   };
 
   const claims = async (): Promise<Claims | undefined> => {
@@ -229,7 +231,7 @@ export function buildClient(
       return () => void listeners.delete(listener);
     },
     get keepsRefusedLogin() {
-      return listeners.size > 0 || (unsaved !== undefined && tokens.read()?.token === unsaved);
+      return (listeners.size > 0 && hadLogin()) || (unsaved !== undefined && tokens.read()?.token === unsaved);
     },
     logout: async () => {
       // A front end logs out where a page is opened with a login that has ended. Other pages may still have a form.
@@ -259,11 +261,16 @@ export function buildClient(
         ...(query && { query: new URLSearchParams(query as Record<string, string>) }),
         headers: { ...(etag !== undefined && { 'If-Match': etag }), ...headers },
       });
-      const { data } = (isObject(answer.body) ? answer.body : {}) as { readonly data?: { readonly id?: unknown } };
-      // A new record has a URL of its own.
-      const at = method === 'POST' && isSegment(String(data?.id ?? '')) ? recordUrl(url, data?.id, path) : url;
-      if (isObject(data)) etags.remember(at, data, answer);
+      const { data } = (isObject(answer.body) ? answer.body : {}) as { readonly data?: unknown };
+      if (isObject(data)) etags.remember(urlOfRecord(answer), data, answer);
       return answer.body as T;
     },
   };
+}
+
+/** The URL of the record in an answer: that of a new one is in `Location`, whatever its key is. */
+function urlOfRecord({ request: { method, url }, headers }: Answer): string {
+  if (method !== 'POST') return url;
+  const key = headers.get('Location')?.split('/').at(-1);
+  return key === undefined ? url.replace(/\/restore$/, '') : `${withoutSlash(url)}/${key}`;
 }

@@ -100,6 +100,21 @@ export const UNSAVED =
 /** What front ends show where an endpoint needs a second factor. */
 export const NEEDS_FACTOR = 'This needs a code of your second factor. Log in again with a code, and repeat it then.';
 
+/**
+ * The content of a successful answer.
+ *
+ * @param url what may be wrong where it has none
+ * @throws Failure then
+ */
+export function dataOf<T>({ request, status, body }: Answer, url = 'the url of the provider'): T {
+  const data = (body as { readonly data?: T } | undefined)?.data;
+  if (data !== undefined && data !== null) return data;
+  throw new Failure(
+    `The answer from ${request.url} for "${request.resource}" must be an object with "data". Check ${url}.`,
+    status,
+  );
+}
+
 /** @throws Failure where the answer is no success */
 export async function succeed(sender: Sender, request: Request): Promise<Answer> {
   const answer = await sender.send(request);

@@ -1,5 +1,5 @@
 /** The ways to log in and register: by a password, by a second factor, and by a passkey. */
-import { succeed } from './failure.js';
+import { dataOf, succeed } from './failure.js';
 import { createPasskey, getPasskey } from './passkeys.js';
 import type { Request, Sender } from './requests.js';
 import type { IssuedTokens, Sessions } from './sessions.js';
@@ -119,7 +119,7 @@ export function createLogins({ sender, sessions, cookie, accountUrl, onLogin }: 
     const sent: Request = { ...request('POST', path, json, authUrl), isAnonymous: true };
     const body = await sessions.logIn(async () => {
       const answer = await succeed(sender, { ...sent, ...(cookie && { credentials: 'include' }) });
-      const { data } = answer.body as LoginBody;
+      const data = dataOf<LoginBody['data']>(answer, 'authUrl');
       if (data.token !== undefined) sessions.start(data as IssuedTokens, accountUrl(authUrl));
       return answer.body as LoginBody;
     });
@@ -129,8 +129,7 @@ export function createLogins({ sender, sessions, cookie, accountUrl, onLogin }: 
 
   /** The `data` of an answer. */
   const post = async (path: string, json: object, authUrl?: string, isAnonymous = false): Promise<object> => {
-    const { body } = await succeed(sender, { ...request('POST', path, json, authUrl), isAnonymous });
-    return (body as { readonly data: object }).data;
+    return dataOf(await succeed(sender, { ...request('POST', path, json, authUrl), isAnonymous }), 'authUrl');
   };
 
   /** What shows that it is the user who changes the passkeys. */

@@ -36,7 +36,7 @@ function segment(value: unknown, resource: string): string {
 }
 
 /** An empty segment, `.` and `..` would lead to another URL. A lone surrogate cannot be encoded. */
-export const isSegment = (text: string): boolean => !/^\.{0,2}$/.test(text) && text.isWellFormed();
+const isSegment = (text: string): boolean => !/^\.{0,2}$/.test(text) && text.isWellFormed();
 
 export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
@@ -54,9 +54,3 @@ export function isBelow(base: string, path: string): boolean {
   const [root, target] = [resolveUrl(`${base}/`), resolveUrl(`${base}/${path}`)];
   return target.origin === root.origin && target.pathname.startsWith(root.pathname);
 }
-
-/** Values of a list in a query parameter, with commas inside of them escaped. */
-export const joinList = (values: readonly unknown[]): string =>
-  values.map((each) => textOf(each).replaceAll(',', String.raw`\,`)).join(',');
-
-export const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));

@@ -3,6 +3,7 @@ export type { Client, ClientOptions } from './client.js';
 export { compareVersions, type Conflict, type ConflictField } from './conflicts.js';
 export { createEtags, strongEtag } from './etags.js';
 export {
+  dataOf,
   Failure,
   failureBody,
   failureOf,
@@ -17,10 +18,12 @@ export {
   withErrors,
 } from './failure.js';
 export { type Fields, isEqual, isObject } from './json.js';
+export { joinLists, MAX_RECORDS, textOf } from './lists.js';
 export { logInBy, type LoginBody, type LoginStep } from './logins.js';
+export { changesOf, deletionsOf, readMany, writeMany } from './many.js';
 export { aboutField, readable } from './messages.js';
 export { keyNames, type Keys, withKeys } from './keys.js';
-export { fillPath, joinList, parametersOf, recordUrl, resolveUrl, textOf } from './paths.js';
+export { fillPath, parametersOf, recordUrl, resolveUrl } from './paths.js';
 export { createPermissions, type Owners, type PermissionOptions } from './permissions.js';
 export { createRefusals, type Refusals } from './refusals.js';
 export type { Answer, Request } from './requests.js';

@@ -1,5 +1,5 @@
 /** Replaces the token of a login before it expires, with the refresh token of the session. */
-import { failureOf, isMissingRoute, isSuccess } from './failure.js';
+import { dataOf, failureOf, isMissingRoute, isSuccess } from './failure.js';
 import type { Answer, Request } from './requests.js';
 import { type Login, now, type Session, sessionOf, type TokenStore } from './token-store.js';
 
@@ -75,7 +75,7 @@ export function createSessions(
     // Another tab has refreshed, or logged out.
     if (!stored?.session || !isStored()) return stored;
     const answer = await post(stored.session, 'refresh');
-    const issued = isSuccess(answer) ? (answer.body as { readonly data: IssuedTokens }).data : undefined;
+    const issued = isSuccess(answer) ? dataOf<IssuedTokens>(answer, 'authUrl') : undefined;
     // 400: the server takes refresh tokens in another way now.
     const isRefused = [400, 401].includes(answer.status) || isMissingRoute(answer);
     if (!isRefused && !issued) throw failureOf(answer);

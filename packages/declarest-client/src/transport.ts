@@ -3,7 +3,7 @@ import { Failure } from './failure.js';
 import type { Answer, Request } from './requests.js';
 
 export interface Transport {
-  /** @throws Failure where there is no response */
+  /** @throws Failure where there is no response, or a body that is no JSON */
   respond(request: Request, token?: string): Promise<Response>;
   /** @throws Failure where the body is HTML */
   read(request: Request, response: Response): Promise<Answer>;
@@ -14,6 +14,7 @@ export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' 
   /** The only place that attaches the token. */
   const respond: Transport['respond'] = async (request, token) => {
     const { method, url, query, json, body, headers, signal, redirect, credentials } = request;
+    const content = json === undefined ? body : stringify(request);
     try {
       return await fetch(withQuery(url, query), {
         method,
@@ -23,7 +24,7 @@ export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' 
           ...(json !== undefined && { 'Content-Type': 'application/json' }),
           ...headers,
         },
-        ...(json !== undefined ? { body: JSON.stringify(json) } : body !== undefined && { body }),
+        ...(content !== undefined && { body: content }),
         ...(signal && { signal }),
         ...(redirect && { redirect }),
         ...(credentials && { credentials }),
@@ -50,6 +51,18 @@ export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' 
   };
 
   return { respond, read };
+}
+
+/** @throws Failure where JSON has no such value */
+function stringify({ json, resource }: Request): string {
+  try {
+    return JSON.stringify(json);
+  } catch (cause) {
+    throw new Failure(
+      `The body for "${resource}" must be JSON (${(cause as Error).message}). Send a bigint as text.`,
+      400,
+    );
+  }
 }
 
 /** Front ends recognise requests that they cancelled themselves. */

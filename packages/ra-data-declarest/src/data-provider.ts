@@ -1,11 +1,14 @@
 /** The data provider of react-admin. */
 import {
   type Answer,
+  changesOf,
   type ClientOptions,
   compareVersions,
   type Conflict,
   createEtags,
   createRefusals,
+  dataOf,
+  deletionsOf,
   failureOf,
   type Fields,
   fillPath,
@@ -13,8 +16,8 @@ import {
   isSuccess,
   keyNames,
   type Keys,
-  joinList,
   parametersOf,
+  readMany,
   recordUrl,
   type Request,
   sharedClient,
@@ -22,6 +25,7 @@ import {
   succeed,
   withErrors,
   withKeys,
+  writeMany,
 } from 'declarest-client/providers';
 import type {
   DataProvider,
@@ -41,7 +45,6 @@ import { changesBetween } from './changes.js';
 import { withZones } from './date-times.js';
 import { conflict, toHttpError } from './errors.js';
 import { createListReader } from './lists.js';
-import { dataOf, readMany, writeMany } from './many.js';
 import { hasText, listQuery, type Meta, recordQuery } from './query.js';
 
 /** Options of {@link dataProvider}. */
@@ -191,8 +194,8 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       { ids, meta = {}, signal }: GetManyParams<RecordType> & QueryFunctionContext,
     ) => {
       const query = listQuery({}, undefined, { ...meta, count: undefined }, resource);
-      const data = await readMany(client, refusals, { resource, url: urlOf(resource, meta), ids, query, signal });
-      return { data: data as RecordType[] };
+      const url = urlOf(resource, meta);
+      return { data: await readMany<RecordType>(client, refusals, { resource, url, ids, query, signal }) };
     },
 
     getManyReference: async <RecordType extends RaRecord>(
@@ -219,24 +222,8 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     updateMany: async (resource, { ids, data, meta = {} }) => {
       const url = urlOf(resource, meta, data);
       const { id: _, ...changes } = withZones(data as Fields);
-      await writeMany(client, refusals, {
-        resource,
-        ids,
-        // The text of a key of several columns does not tell numbers from texts.
-        batch:
-          keyNames(keys, resource).length === 1 &&
-          ((ids) => {
-            const json = { items: ids.map((id) => ({ ...changes, id })) };
-            return { method: 'PATCH', url: `${url}/batch`, resource, json, headers: ANY_VERSION };
-          }),
-        single: (id) => ({
-          method: 'PATCH',
-          url: recordUrl(url, id, resource),
-          resource,
-          json: changes,
-          headers: ANY_VERSION,
-        }),
-      });
+      const updates = changesOf({ resource, url, ids }, changes, keyNames(keys, resource).length === 1);
+      await writeMany(client, refusals, toHttpError, updates);
       return { data: ids };
     },
 
@@ -252,15 +239,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     deleteMany: async (resource, { ids, meta = {} }) => {
       const url = urlOf(resource, meta);
-      await writeMany(client, refusals, {
-        resource,
-        ids,
-        batch: (ids) => {
-          const query = new URLSearchParams({ ids: joinList(ids) });
-          return { method: 'DELETE', url: `${url}/batch`, resource, query, headers: ANY_VERSION };
-        },
-        single: (id) => ({ method: 'DELETE', url: recordUrl(url, id, resource), resource, headers: ANY_VERSION }),
-      });
+      await writeMany(client, refusals, toHttpError, deletionsOf({ resource, url, ids }));
       return { data: ids };
     },
 
@@ -299,9 +278,6 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
   };
   return withErrors(provider, toHttpError);
 }
-
-/** A change of many records holds whatever their versions are. */
-const ANY_VERSION = { 'If-Match': '*' };
 
 /** The values of a nested resource are in its path. */
 function withoutParameters(resource: string, filter: Fields): Fields {

@@ -1,5 +1,13 @@
 /** Reads pages of lists, by number or by cursor. */
-import { type Answer, type Client, failureOf, isSuccess, isUnknown, type Refusals } from 'declarest-client/providers';
+import {
+  type Answer,
+  type Client,
+  failureOf,
+  isSuccess,
+  isUnknown,
+  MAX_RECORDS,
+  type Refusals,
+} from 'declarest-client/providers';
 import type { GetListResult, PaginationPayload } from 'ra-core';
 
 import { notPaginated } from './errors.js';
@@ -23,8 +31,6 @@ interface Pagination {
   readonly hasNext?: boolean;
 }
 
-/** The server answers at most this number of records in one response. */
-export const MAX_SIZE = 100;
 const MAX_CURSOR_LISTS = 100;
 
 export type ReadList = (list: List, pagination: PaginationPayload) => Promise<GetListResult>;
@@ -91,7 +97,7 @@ export function createListReader(client: Client, refusals: Refusals): ReadList {
     refusals.has(list.resource, 'page') ? readByCursor(list, page, size) : readNumbered(list, page, size);
 
   return async (list, { page, perPage }) => {
-    const size = Math.min(perPage, MAX_SIZE);
+    const size = Math.min(perPage, MAX_RECORDS);
     const start = (page - 1) * perPage;
     const first = Math.floor(start / size) + 1;
     const skipped = start - (first - 1) * size;

@@ -1,5 +1,5 @@
 /** Translates filters, sort and meta of react-admin to query parameters. */
-import { type Fields, isObject, joinList, textOf } from 'declarest-client/providers';
+import { type Fields, isObject, joinLists, textOf } from 'declarest-client/providers';
 import type { SortPayload } from 'ra-core';
 
 import { withZone } from './date-times.js';
@@ -125,5 +125,6 @@ function addCondition(
     throw invalidCall(
       `The filter "${field}" of "${resource}" must have one value for "${operator}", got ${JSON.stringify(value)}. The operators are ${OPERATORS.join(', ')}.`,
     );
-  add(operator, LISTS.includes(operator) ? joinList(values) : textOf(values[0]));
+  if (!LISTS.includes(operator)) return add(operator, textOf(values[0]));
+  for (const list of joinLists(values)) add(operator, list);
 }

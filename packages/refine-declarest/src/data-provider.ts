@@ -17,26 +17,30 @@ import type {
 } from '@refinedev/core';
 import {
   type Answer,
+  changesOf,
   type ClientOptions,
   compareVersions,
   type Conflict,
   createEtags,
   createRefusals,
+  dataOf,
+  deletionsOf,
   Failure,
-  joinList,
   keyNames,
   type Keys,
+  MAX_RECORDS,
+  readMany,
   recordUrl,
   sharedClient,
   succeed,
   withErrors,
   withKeys,
+  writeMany,
 } from 'declarest-client/providers';
 
-import { dataOf, readMany, writeMany } from './batches.js';
 import { sendCustom } from './custom.js';
 import { toHttpError } from './errors.js';
-import { MAX_RECORDS, notPaginated, readByCursor, readPage, readWholeList } from './lists.js';
+import { notPaginated, readByCursor, readPage, readWholeList } from './lists.js';
 import { exportFile, type ExportParams } from './export-file.js';
 import { addFilters, addSorters } from './filters.js';
 import { addMetaParameters, isInfinite, signalOf } from './meta.js';
@@ -76,9 +80,6 @@ export interface DeclarestDataProvider extends Required<DataProvider> {
    */
   export(resource: string, params?: ExportParams): Promise<Response>;
 }
-
-/** A change of many records holds whatever their versions are. */
-const ANY_VERSION = { 'If-Match': '*' };
 
 /**
  * Creates a data provider for the generated endpoints of a server.
@@ -168,7 +169,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     createMany: async <T extends BaseRecord, V>({ resource, variables, meta }: CreateManyParams<V>) => {
       const url = urlOf(resource, meta);
-      const data = await writeMany<unknown, T>(client, refusals, {
+      const data = await writeMany<unknown, T>(client, refusals, toHttpError, {
         resource,
         items: variables,
         batch: (items) => ({ method: 'POST', url: `${url}/batch`, resource, json: { items } }),
@@ -185,22 +186,8 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     updateMany: async <T extends BaseRecord, V>({ resource, ids, variables, meta }: UpdateManyParams<V>) => {
       const url = urlOf(resource, meta);
-      const data = await writeMany<BaseKey, T>(client, refusals, {
-        resource,
-        items: ids,
-        ids,
-        // The text of a key of several columns does not tell numbers from texts.
-        batch:
-          keyNames(keys, resource).length === 1 &&
-          ((items) => {
-            const json = { items: items.map((id) => ({ ...(variables as object), id })) };
-            return { method: 'PATCH', url: `${url}/batch`, resource, json, headers: ANY_VERSION };
-          }),
-        single: (id) => {
-          const target = recordUrl(url, id, resource);
-          return { method: 'PATCH', url: target, resource, json: variables, headers: ANY_VERSION };
-        },
-      });
+      const changes = changesOf({ resource, url, ids }, variables as object, keyNames(keys, resource).length === 1);
+      const data = await writeMany<BaseKey, T>(client, refusals, toHttpError, changes);
       for (const id of ids) etags.forget(recordUrl(url, id, resource));
       return { data };
     },
@@ -216,16 +203,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
 
     deleteMany: async <T extends BaseRecord, V>({ resource, ids, meta }: DeleteManyParams<V>) => {
       const url = urlOf(resource, meta);
-      await writeMany(client, refusals, {
-        resource,
-        items: ids,
-        ids,
-        batch: (items) => {
-          const query = new URLSearchParams({ ids: joinList(items) });
-          return { method: 'DELETE', url: `${url}/batch`, resource, query, headers: ANY_VERSION };
-        },
-        single: (id) => ({ method: 'DELETE', url: recordUrl(url, id, resource), resource, headers: ANY_VERSION }),
-      });
+      await writeMany(client, refusals, toHttpError, deletionsOf({ resource, url, ids }));
       for (const id of ids) etags.forget(recordUrl(url, id, resource));
       return { data: ids.map((id) => ({ id }) as unknown as T) };
     },

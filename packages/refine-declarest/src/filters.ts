@@ -1,6 +1,6 @@
 /** Translates the filters and sorters of refine to query parameters. */
 import type { CrudFilter, CrudOperators, CrudSort, LogicalFilter } from '@refinedev/core';
-import { Failure, joinList } from 'declarest-client/providers';
+import { Failure, joinLists } from 'declarest-client/providers';
 
 type Operator = LogicalFilter['operator'];
 
@@ -70,10 +70,11 @@ function addConjunction(query: URLSearchParams, group: string, filters: readonly
   const newMember = (): string => `${group}[and][${members++}]`;
   for (const filter of filters.flatMap(simplify)) {
     if ('field' in filter) {
-      const { operator, isNegated, value } = translate(filter, resource);
+      const { operator, isNegated, values } = translate(filter, resource);
       const name = `[${filter.field}][${operator}]`;
       const direct = isNegated ? `${newMember()}[not]${name}` : `${group}${name}`;
-      query.set(query.has(direct) ? `${newMember()}${name}` : direct, value);
+      const parameter = query.has(direct) ? `${newMember()}${name}` : direct;
+      for (const value of values) query.append(parameter, value);
     } else {
       const place = hasAlternatives ? newMember() : group;
       hasAlternatives = true;
@@ -110,10 +111,10 @@ function isEmpty({ operator, value }: LogicalFilter): boolean {
 function translate(
   { field, operator, value }: LogicalFilter,
   resource: string,
-): Translation & { readonly value: string } {
+): Translation & { readonly values: readonly string[] } {
   const translation = TRANSLATIONS[operator];
   if (!translation) throw refusal(operator, resource);
-  if (translation.value !== undefined) return { ...translation, value: translation.value };
+  if (translation.value !== undefined) return { ...translation, values: [translation.value] };
   const { takes } = translation;
   const isList = takes === 'list' || takes === 'two';
   const values = [value as unknown].flat();
@@ -127,7 +128,7 @@ function translate(
       `The filter "${operator}" on "${field}" of "${resource}" must have ${expected[takes as keyof typeof expected]}, got ${JSON.stringify(value)}. Leave the filter out where there is none.`,
       400,
     );
-  return { ...translation, value: isList ? joinList(texts) : (texts[0] ?? '') };
+  return { ...translation, values: isList ? joinLists(texts) : [texts[0] ?? ''] };
 }
 
 function refusal(operator: Operator, resource: string): Error {

@@ -6,12 +6,10 @@ import {
   Failure,
   failureOf,
   isUnknown,
+  MAX_RECORDS,
   type Refusals,
   type Request,
 } from 'declarest-client/providers';
-
-/** The server takes as many values in a list, items in a batch, and records on a page. */
-export const MAX_RECORDS = 100;
 
 interface Page<T> {
   readonly records: T[];
@@ -23,12 +21,11 @@ interface ListBody<T> {
   readonly data: T[];
   readonly metadata?: {
     readonly pagination?: { readonly total?: number; readonly next?: string | null };
-    readonly truncated?: unknown;
   };
 }
 
 /** @throws Failure where the answer is a failure, or no list */
-export function listOf<T>(answer: Answer): ListBody<T> {
+function listOf<T>(answer: Answer): ListBody<T> {
   if (answer.status !== 200) throw failureOf(answer);
   const { data, metadata } = (answer.body ?? {}) as Partial<ListBody<T>>;
   if (!Array.isArray(data)) throw notPaginated(answer.request.resource);

@@ -14,6 +14,7 @@ import {
 
 import type { ResourceDescription } from './description.js';
 import { labelOf } from './fields.js';
+import { LoginPage } from './login-page.js';
 import { ResourceCreate, ResourceEdit, ResourceList, ResourceShow } from './pages.js';
 import { connectService, ServiceContext, type ServiceOptions, useService } from './service.js';
 import { darkTheme, lightTheme } from './themes.js';
@@ -43,6 +44,7 @@ export function AdminFor(props: AdminForProps) {
         theme={lightTheme}
         darkTheme={darkTheme}
         layout={ServiceLayout}
+        loginPage={LoginPage}
         requireAuth
         disableTelemetry
         {...ofAdmin}

@@ -1,7 +1,11 @@
 /** Reads from an OpenAPI document which resources a service has, and what their fields are. */
 
-/** `choice` has a fixed set of values; `json` is any value that no other kind describes. */
-export type FieldKind = 'text' | 'long text' | 'number' | 'boolean' | 'choice' | 'date' | 'date-time' | 'json';
+/**
+ * `big integer` has 64 bits, which only texts hold exactly; `choice` has a fixed set of values; `json` is any value that no
+ * other kind describes.
+ */
+export type FieldKind =
+  'text' | 'long text' | 'number' | 'big integer' | 'boolean' | 'choice' | 'date' | 'date-time' | 'json';
 
 export interface FieldDescription {
   /** With dots inside of embedded objects: `address.city`. */
@@ -266,6 +270,7 @@ function kindOf(schemas: readonly Property[]): FieldKind {
   if (formats.includes('date-time')) return 'date-time';
   if (formats.includes('date')) return 'date';
   if (types.has('boolean')) return 'boolean';
+  if (types.has('integer') && types.has('string')) return 'big integer';
   if (types.has('integer') || types.has('number')) return 'number';
   if (!types.has('string')) return 'json';
   // A value that is only read has no limit in the document.

@@ -25,6 +25,7 @@ import {
   useRecordContext,
 } from 'react-admin';
 
+import { parseBigInteger } from './big-integer.js';
 import type { FieldDescription, ResourceDescription } from './description.js';
 import { JsonInput } from './json-input.js';
 
@@ -108,6 +109,7 @@ function inputOf(field: FieldDescription, resources: Resources, props: InputProp
   const reference = referenceOf(field, resources);
   if (reference) return referenceInput(reference, props);
   if (kind === 'number') return <NumberInput key={key} {...props} />;
+  if (kind === 'big integer') return <TextInput key={key} {...props} parse={parseBigInteger} />;
   if (kind === 'boolean') return <BooleanInput key={key} {...props} />;
   if (kind === 'choice')
     return <SelectInput key={key} {...props} choices={namedChoices(choices)} translateChoice={false} />;
@@ -119,17 +121,25 @@ function inputOf(field: FieldDescription, resources: Resources, props: InputProp
 
 const namedChoices = (choices: readonly (string | number)[]) => choices.map((id) => ({ id, name: String(id) }));
 
-/** Records are found by the search of their resource, or by a part of their title. */
+/** Records are found by the search of their resource, or by a part of their title; else it offers as many as a page holds. */
 function referenceInput({ name, title, hasSearch, fields }: ResourceDescription, props: InputProps): ReactElement {
   const { source, label, ...others } = props;
   const titled = fields.find((field) => field.name === title);
+  const canFind = hasSearch || titled?.filter === 'part';
   const filterToQuery = (text: string): object => {
     if (hasSearch) return { q: text };
-    return titled?.filter === 'part' ? { [`${title}_icontains`]: text } : {};
+    return canFind ? { [`${title}_icontains`]: text } : {};
   };
   const sort = { field: titled?.isSortable ? title : '', order: 'ASC' } as const;
   return (
-    <ReferenceInput key={source} source={source} reference={name} sort={sort} {...(label && { label })}>
+    <ReferenceInput
+      key={source}
+      source={source}
+      reference={name}
+      sort={sort}
+      perPage={canFind ? 25 : 100}
+      {...(label && { label })}
+    >
       <AutocompleteInput {...others} {...(label && { label })} filterToQuery={filterToQuery} />
     </ReferenceInput>
   );

@@ -7,6 +7,7 @@ import {
   Edit,
   Labeled,
   List,
+  Pagination,
   ReferenceManyField,
   SaveButton,
   Show,
@@ -131,7 +132,7 @@ function NestedList({ resource }: PageProps) {
   const mutationOptions = { meta: { [parameter]: record.id } };
   return (
     <Labeled label={labelOf(resource.name.replace(/.*\//, ''))} sx={{ p: 2 }}>
-      <ReferenceManyField reference={resource.name} target={parameter} sort={UNSORTED}>
+      <ReferenceManyField reference={resource.name} target={parameter} sort={UNSORTED} pagination={<Pagination />}>
         <Datagrid bulkActionButtons={false} rowClick={false} empty={<p>None yet.</p>}>
           {fields.filter(({ name }) => name !== parameter).map((field) => value(field, resources))}
           {mayDelete && <DeleteButton mutationMode="pessimistic" redirect={false} mutationOptions={mutationOptions} />}
