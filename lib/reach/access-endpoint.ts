@@ -189,6 +189,7 @@ async function permittedOn(
   const call = callAs(userOf(request), compiled.roles.expand, params);
   const granted = grantedTo(request, compiled);
   const key = plan.schema.key.readText(id);
+  const mayPurge = plan.viewsFor(request).without.list.choosesDeleted;
   // The levels as they were sent: another spelling may have other rules.
   const sent = levelsOf(path.replace(/[?#].*$/s, ''));
   const levels = new Map(levelsOf(route.path).map((level, index) => [level, sent[index]]));
@@ -201,11 +202,12 @@ async function permittedOn(
     const handler = { getClass: () => controller, getHandler: () => each.route.handler } as RouteHandler;
     const concrete = { path: pathOf(each.route.path), params };
     if (decide(compiled.ofRoute(each.route.path, each.route.method, concrete, handler), granted)) continue;
-    const { view } = await beginTask({ plan, call, hooks: {} }, operation.name);
+    const { name, undoes } = operation;
+    const reachesDeleted = undoes !== undefined || (name === 'delete' && mayPurge);
+    const { view } = await beginTask({ plan, call, hooks: {} }, name, reachesDeleted ? 'with' : 'without');
     const written = effectOf(operation) === 'change' ? view.preconditions.map(({ condition }) => condition) : [];
     const meeting = and(keyIs(plan.schema.key, key.value), view.visible, ...written);
-    if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0)
-      operations.push(operation.name);
+    if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0) operations.push(name);
   }
   if (operations.length === 0) throw new NotFoundException(`No record at ${path}`);
   const { read, create, update } = fieldsFor(plan, request);

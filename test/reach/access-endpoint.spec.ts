@@ -1,7 +1,7 @@
 /** `GET {base}/access`: what it says is what the operations then do. */
 import { AuthModule, type AuthOptions, AuthUser, CrudModule, SecurityConfig, accessEndpoint } from 'declarest';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Column, DataSource, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, DeleteDateColumn, Entity, JoinTable, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import { as } from 'declarest/testing';
 import { PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
 import { createDatabase } from '../harness/databases.js';
@@ -55,6 +55,9 @@ class Note {
 
   @Column({ default: '' })
   text!: string;
+
+  @DeleteDateColumn()
+  deletedAt!: Date | null;
 }
 
 /** The same orders, of which each tenant changes its own. */
@@ -65,7 +68,13 @@ const OF_TENANTS = {
   access: { read: 'authenticated', update: 'authenticated' },
 } as const;
 
-const NOTES = { entity: Note, endpoint: '/notes', enableBatch: true } as const;
+const NOTES = {
+  entity: Note,
+  endpoint: '/notes',
+  enableBatch: true,
+  enableRestore: true,
+  deletedRoles: ['ADMIN'],
+} as const;
 
 class Security extends SecurityConfig {
   override configure(): void {
@@ -99,7 +108,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     });
     const dataSource = running.app.get(DataSource);
     await dataSource.getRepository(Shop).save([{}, {}]);
-    await dataSource.getRepository(Note).save([{}, {}]);
+    await dataSource.getRepository(Note).save([{}, {}, { deletedAt: new Date() }]);
     await dataSource.getRepository(Order).save([5, 6].map((customerId) => ({ shopId: 1, customerId })));
   });
   afterAll(() => running.close());
@@ -184,6 +193,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
           ...expected,
         ]);
       }
+  });
+
+  it('says who may restore or purge a deleted record', async () => {
+    const operationsFor = async (role: string): Promise<unknown> => {
+      const { json } = await client(role).get('/v1/api/auth/access?record=/v1/notes/3');
+      return (json as { data: { record: unknown } }).data.record;
+    };
+    expect(await operationsFor('ADMIN')).toMatchObject({ operations: ['delete', 'restore'], update: [] });
+    expect(await operationsFor('USER')).toMatchObject({ operations: ['restore'], update: [] });
+    expect((await client('ADMIN').get('/v1/notes/3')).status).toBe(404);
+    for (const [role, status] of [
+      ['USER', 400],
+      ['ADMIN', 200],
+    ] as const)
+      expect([role, (await client(role).delete('/v1/notes/3?purge=true')).status]).toEqual([role, status]);
   });
 
   it.each<[query: string, status: number]>([
