@@ -202,13 +202,12 @@ async function permittedOn(
     const handler = { getClass: () => controller, getHandler: () => each.route.handler } as RouteHandler;
     const concrete = { path: pathOf(each.route.path), params };
     if (decide(compiled.ofRoute(each.route.path, each.route.method, concrete, handler), granted)) continue;
-    const reachesDeleted = operation.undoes !== undefined || (operation.name === 'delete' && mayPurge);
-    const deleted = reachesDeleted ? 'with' : 'without';
-    const { view } = await beginTask({ plan, call, hooks: {} }, operation.name, deleted);
+    const { name, undoes } = operation;
+    const reachesDeleted = undoes !== undefined || (name === 'delete' && mayPurge);
+    const { view } = await beginTask({ plan, call, hooks: {} }, name, reachesDeleted ? 'with' : 'without');
     const written = effectOf(operation) === 'change' ? view.preconditions.map(({ condition }) => condition) : [];
     const meeting = and(keyIs(plan.schema.key, key.value), view.visible, ...written);
-    if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0)
-      operations.push(operation.name);
+    if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0) operations.push(name);
   }
   if (operations.length === 0) throw new NotFoundException(`No record at ${path}`);
   const { read, create, update } = fieldsFor(plan, request);
