@@ -1,6 +1,6 @@
 /** Changes of the access table that need other resources than the shop. */
 import { Controller, VersioningType } from '@nestjs/common';
-import { apiKeys, CrudController, type CrudOptions, type ScopeContext } from 'declarest';
+import { apiKeys, CrudController, type ScopeContext } from 'declarest';
 import { PLATFORMS } from '../harness/platforms.js';
 import { Category, changesBetween, OPTIONS, Order, tableOf, tableOfResources, type Resources } from './shop.js';
 
@@ -11,7 +11,7 @@ const own = ({ user }: ScopeContext) => ({ customerId: Number(user?.id ?? 0) });
 
 describe('versions of an endpoint', () => {
   /** Version 1 hides the quantity. */
-  const versions = (type: object, second: Partial<CrudOptions<Order>> = {}): Resources => {
+  const versions = (type: object, second: object = {}): Resources => {
     const options = { entity: Order, endpoint: '/orders', scope: own };
     @Controller({ version: '1' })
     class V1 extends CrudController({ ...options, fieldPermissions: { quantity: { read: 'never' } } }) {}
@@ -75,7 +75,7 @@ describe('roles that only a scope names', () => {
 });
 
 describe('callers with several roles', () => {
-  const imports = (options: Partial<CrudOptions<Order>> = {}, rule = 'KEY'): Resources => ({
+  const imports = (options: object = {}, rule = 'KEY'): Resources => ({
     controllers: [
       CrudController({ entity: Order, endpoint: '/imports', scope: own, access: { read: ['EDITOR'] }, ...options }),
     ],
@@ -139,7 +139,7 @@ describe('related records', () => {
   });
 
   it('are wider if another controller shows more of their fields', async () => {
-    const categories = { entity: Category, scope: undefined };
+    const categories = { entity: Category };
     class Public extends CrudController({
       ...categories,
       endpoint: '/api/categories',
@@ -148,7 +148,7 @@ describe('related records', () => {
     }) {}
     class Admin extends CrudController({ ...categories, endpoint: '/api/all', access: { read: ['ADMIN'] } }) {}
     const through = (controller: typeof Public) => {
-      const includableRelations = [{ relation: 'category', controller }];
+      const includableRelations = [{ relation: 'category', controller }] as const;
       const products = CrudController({ ...OPTIONS.Product, includableRelations });
       return tableOfResources('express', { controllers: [Public, Admin, products] });
     };

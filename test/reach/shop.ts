@@ -188,7 +188,7 @@ export function tableOf(
 }
 
 export interface Resources {
-  readonly controllers: Parameters<typeof CrudModule.forFeature>;
+  readonly controllers: readonly GeneratedControllerClass<object>[];
   readonly rules?: Variant['rules'];
   readonly hierarchy?: Variant['hierarchy'];
   readonly plugins?: AuthPlugin[];
@@ -218,7 +218,7 @@ export async function tableOfResources(
       TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true }),
       TypeOrmModule.forFeature([Category, Tag, Product, Order, Article]),
       AuthModule.forRoot({ userClass: User, jwtSecret: TEST_SECRET, roleHierarchy: hierarchy, plugins }),
-      CrudModule.forFeature(...controllers),
+      CrudModule.forFeature(...(controllers as never[])),
     ],
     providers: [Security, CategoryScope],
   };
