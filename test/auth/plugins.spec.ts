@@ -98,6 +98,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   const login = ({ email }: { email: string | null }) => app.post('/api/auth/login', { email, password: PASSWORD });
   const payloadOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
+  it('a plugin of keys takes no token of the package, which other plugins check still', async () => {
+    const all: AuthPlugin = {
+      name: 'all',
+      hasKeys: true,
+      authenticate: (_services, _request, { bearerWasSent, principal }) =>
+        Promise.resolve({ bearerWasSent, ...(principal && { principal }) }),
+    };
+    await start({ plugins: [all, sessions({ revocation: 'immediate' })] });
+    const { token } = await app.register({ email: uniqueEmail() });
+    const userOf = async () => (await app.get('/who', { token })).json.user;
+    expect(await userOf()).toMatchObject({ roles: ['USER'] });
+    await app.post('/api/auth/logout-all', {}, { token });
+    expect(await userOf()).toBeNull();
+  });
+
   it('the application injects what a plugin provides', async () => {
     @Injectable()
     class Codes {

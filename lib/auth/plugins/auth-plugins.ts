@@ -8,7 +8,6 @@ import { setHeaders } from '../../response-headers/answer-headers.js';
 import { AuthServices, type AccountChange, type AuthPlugin, type Endpoint, type IssuedParts } from './plugin.js';
 import type { LoginChallenge, LoginContext } from './plugin.js';
 
-/** Runs the hooks of the plugins, in the order of the list. */
 @Injectable()
 export class AuthPlugins {
   private readonly plugins: readonly AuthPlugin[];
@@ -20,19 +19,20 @@ export class AuthPlugins {
     private readonly services: AuthServices,
   ) {
     this.plugins = plugins;
-    this.authenticating = plugins.filter((each) => each.authenticate).toSorted((a, b) => +!a.hasKeys - +!b.hasKeys);
+    const keysFirst = new Set([...plugins.filter(({ hasKeys }) => hasKeys), ...plugins]);
+    this.authenticating = [...keysFirst].filter(({ authenticate }) => authenticate);
   }
 
-  /** @returns what plugins have found, or say of the bearer token. No other plugin sees a key of the first one that knows it */
+  /** No plugin is asked after one that takes the token as its key. @returns what they have found, or say of the token */
   authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
     const results: Promise<Authentication>[] = [];
     for (const plugin of this.authenticating) {
       const what = `The credential that the plugin ${plugin.name} reads`;
-      const isKey = plugin.hasKeys === true && bearer.token !== undefined && !bearer.principal;
+      const isKey = plugin.hasKeys === true && bearer.token !== undefined;
       try {
         const found = plugin.authenticate?.(this.services, request, bearer);
         if (found) results.push(lookUp(what, async () => ({ ...(await found), isKey })));
-        if (found && isKey) return results;
+        if (found && isKey) break;
       } catch (error) {
         results.push(lookUp(what, () => Promise.reject(error as Error)));
       }
