@@ -96,7 +96,7 @@ export function compileRouteAccess(
 export const ANY_OTHER_METHOD = 'any other method';
 
 /** HEAD is governed as GET. */
-const governedMethod = (method: string): string => (method === 'HEAD' ? 'GET' : method);
+export const governedMethod = (method: string): string => (method === 'HEAD' ? 'GET' : method);
 
 export const governs = ({ pattern }: Rule, method: string): boolean =>
   pattern.methods.length === 0 || pattern.methods.includes(governedMethod(method));

@@ -1,4 +1,5 @@
 import { NO_PASSWORD } from '../auth/passwords/password-hasher.js';
+import type { AuthUser } from '../auth/users/auth-user.js';
 import type { UserRepository } from '../auth/users/user.repository.js';
 
 /** Whether a user can log in by a password. It is never removed again. */
@@ -6,3 +7,7 @@ export async function hasPassword(users: UserRepository, userId: string): Promis
   const user = await users.findWithHash(userId);
   return user !== null && user.password !== NO_PASSWORD;
 }
+
+/** @param user as read before, including the hash @returns whether the password was set, by a reset for example, since then */
+export const hasNewPassword = async (users: UserRepository, { id, password }: AuthUser): Promise<boolean> =>
+  (await users.findWithHash(String(id)))?.password !== password;

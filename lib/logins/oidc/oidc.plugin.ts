@@ -8,7 +8,7 @@ import { InvalidUserError } from '../../auth/users/user-checks.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
-import { hasPassword } from '../has-password.js';
+import { hasNewPassword, hasPassword } from '../has-password.js';
 import { MOMENT, momentOf } from '../moments.js';
 import { ExternalIdentities } from './external-identities.js';
 import { ExternalLogins } from './external-logins.js';
@@ -130,7 +130,7 @@ const ENDPOINTS: readonly Endpoint[] = [
       if (!found?.active) throw new AuthenticationRequired(true);
       const identity = await get(ExternalIdentities).link(userId, profile);
       // A reset of the password may have come between, and removed the identities that it found.
-      if ((await users.findWithHash(userId))?.password !== found.password) {
+      if (await hasNewPassword(users, found)) {
         await get(ExternalIdentities).remove(identity);
         throw loginFailed();
       }

@@ -16,6 +16,7 @@ import type { JsonObject } from '../../http/json-body.js';
 import { BASE_ROLE } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { factorLogin } from '../second-factor/given-factor.js';
+import { hasNewPassword } from '../has-password.js';
 import { isTakenBack } from '../taken-back.js';
 import { type ChallengeOwner, PasskeyChallenges } from './passkey-challenges.js';
 import { PASSKEY_SETTINGS, type PasskeysOptions } from './passkey-settings.js';
@@ -131,7 +132,7 @@ export class Passkeys {
     await this.expectRoom(owner);
     const passkey = await this.store.insert(credential, { userId, handle, name });
     // A reset of the password may have come between, and removed the passkeys that it found.
-    if ((await this.users.findWithHash(userId))?.password !== user.password) {
+    if (await hasNewPassword(this.users, user)) {
       await this.store.remove(userId, passkey.id);
       throw new BadRequestException(NOT_VERIFIED);
     }

@@ -1,6 +1,7 @@
 /** `required`: tokens of such a role, without a second factor, are good for its enrolment only. */
 import { Inject, Injectable } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
+import { governedMethod } from '../../access/route-access.js';
 import { pathOf, type HttpRequest } from '../../http/http-request.js';
 import { BASE_ROLE, CallerRoles } from '../../http/principal.js';
 import { AccessRefused } from '../../http/refusal.js';
@@ -25,8 +26,8 @@ export class LimitedTokens {
   refusalOf({ principal, login }: Authentication, request: HttpRequest): Authentication | undefined {
     if (!principal || hasGivenFactor(login) || !this.isRequired(principal.roles)) return undefined;
     // Only the one spelling of a path that the route table has.
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    if (this.application.once(openRoutes).has(`${method} ${pathOf(request)}`)) return undefined;
+    const asked = `${governedMethod(request.method)} ${pathOf(request)}`;
+    if (this.application.once(openRoutes).has(asked)) return undefined;
     return { bearerWasSent: true, failure: new AccessRefused(['second factor']) };
   }
 
