@@ -58,7 +58,10 @@ export const namedRows = ({ rows, related }: ResourceReach): readonly (readonly 
 ];
 
 export interface Reach {
-  /** `nobody`, `USER` for any user, and every other role that a rule, an option, a scope or the hierarchy names, or several that a rule requires. */
+  /**
+   * `nobody`, `USER` for any user, every other role that a rule, an option, a scope or the hierarchy names, and the roles that
+   * a route requires together.
+   */
   readonly callers: readonly CallerName[];
   readonly resources: readonly ResourceReach[];
 }

@@ -10,7 +10,10 @@ export interface SymbolicCall {
   readonly call: Call;
   /** `undefined` for a value that is the same for every caller. */
   nameOf(value: unknown): string | undefined;
-  /** The values that were read: `id`, `email` and claims, `roles` where more than names was asked of them, and `*` for a list of all. */
+  /**
+   * The values that were read: `id`, `email` and claims; `roles`, unless only roles were asked for by name; and `*` where all
+   * were listed.
+   */
   readonly read: ReadonlySet<string>;
 }
 
@@ -65,8 +68,9 @@ export function symbolicCall(
       }
       return (role: string) => {
         const isSame = ![...values.values()].some((value) => String(role).includes(value));
-        if (isSame) asked.add(role);
-        else read.add('roles');
+        if (!isSame) read.add('roles');
+        // Nothing else is the name of a role, such as an option that is not set.
+        else if (typeof role === 'string') asked.add(role);
         return target[name](role);
       };
     },

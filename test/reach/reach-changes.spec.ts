@@ -47,6 +47,12 @@ describe('roles that only a scope names', () => {
     );
   });
 
+  it('are no callers without a name', async () => {
+    const missing = process.env['NO_SUCH_ROLE'] as string;
+    const { callers } = await articles(({ user }) => user?.roles.includes(missing) ?? false);
+    expect(callers).toEqual(['nobody', 'USER', 'STAFF', 'ADMIN']);
+  });
+
   it('are callers if the scope asks for them after another role', async () => {
     const { callers } = await articles(
       ({ user }) => user?.roles.includes('AUDITOR') && user.roles.indexOf('CHIEF') >= 0,
