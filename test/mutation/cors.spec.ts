@@ -272,6 +272,14 @@ function injectorWith(httpAdapter: object): object {
 const create = (injector: object, ...origin: [string?]) =>
   new (cors(...origin) as new (injector: object) => NestMiddleware & { onApplicationBootstrap(): void })(injector);
 
+/** The middleware of an application whose account endpoints may read cookies. */
+function createReading(cookiePath: string | undefined, ...origin: [string?]) {
+  const injector = injectorWith(adapterWith(['/a']));
+  const middleware = create(injector, ...origin);
+  if (cookiePath !== undefined) applicationOf(injector as never).cookiePath = cookiePath;
+  return middleware;
+}
+
 describe('the middleware', () => {
   function answer(method: string, url: string, ...origin: [string?]) {
     const middleware = create(injectorWith(adapterWith(['/a'])), ...origin);
@@ -308,12 +316,10 @@ describe('the middleware', () => {
 
   it('[5] allows credentials to one origin, where cookies are read', () => {
     const withCookies = (url: string, cookiePath: string | undefined, ...origin: [string?]) => {
-      const injector = injectorWith(adapterWith(['/a']));
-      const middleware = create(injector, ...origin);
-      Object.assign(applicationOf(injector as never), cookiePath === undefined ? {} : { cookiePath });
       const names: string[] = [];
       const response = { hasHeader: () => false, setHeader: (...header: string[]) => names.push(header.join(': ')) };
-      middleware.use({ method: 'GET', url, headers: {} }, response as unknown as ServerResponse, () => undefined);
+      const request = { method: 'GET', url, headers: {} };
+      createReading(cookiePath, ...origin).use(request, response as unknown as ServerResponse, () => undefined);
       return names.includes('access-control-allow-credentials: true');
     };
     const ONE = 'https://shop.example';
@@ -371,16 +377,10 @@ describe('warnings of the middleware', () => {
   });
 
   it('[5] report every origin where cookies are read', () => {
-    const start = (cookiePath: string | undefined, ...origin: [string?]): void => {
-      const injector = injectorWith(adapterWith());
-      const middleware = create(injector, ...origin);
-      Object.assign(applicationOf(injector as never), cookiePath === undefined ? {} : { cookiePath });
-      middleware.onApplicationBootstrap();
-    };
-    start('/api/auth/', 'https://shop.example');
-    start(undefined);
+    createReading('/api/auth/', 'https://shop.example').onApplicationBootstrap();
+    createReading(undefined).onApplicationBootstrap();
     expect(lines).toEqual([]);
-    start('/api/auth/');
+    createReading('/api/auth/').onApplicationBootstrap();
     expect(lines).toEqual([
       [
         'cors',
