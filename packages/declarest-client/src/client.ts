@@ -58,8 +58,8 @@ export interface Client<Paths extends object = AnyPaths, Base extends string = B
   /** The user of the token, as `/me` says. @throws Failure */
   user<T = unknown>(authUrl?: string, signal?: AbortSignal): Promise<T>;
   /**
-   * Calls the listener when the server refuses the login, not for a visitor without one. The client keeps it until `logout`, so that a page can keep its
-   * form, log in again, and send the change then.
+   * Calls the listener when the server refuses the login, not for a visitor without one. The client keeps it until `logout`,
+   * so that a page can keep its form, log in again, and send the change then.
    *
    * @returns a function that removes the listener
    */
