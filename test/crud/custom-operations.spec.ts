@@ -314,6 +314,17 @@ describe('a wrong custom operation is refused', () => {
       { ...topSellers, route: { ...topSellers.route, status: 999 } },
       `${ROUTE}{"verb":"GET","path":"top-sellers","status":999}. `,
     ],
+    [
+      'a name that clients know as that of the list',
+      { ...topSellers, name: 'list' },
+      'CRUD option `operations.list.name` of Product must be free in the OpenAPI document, got "list" of findAll. ' +
+        'Rename it.',
+    ],
+    [
+      'a body that is no object',
+      { ...topSellers, description: { ...topSellers.description, body: { type: 'array' } } },
+      `${option('description')}{ summary, text, parameters, body, data }, of which body describes an object, got {`,
+    ],
     // Nest waits for an object that has the method `then`.
     ['a promise', { ...topSellers, name: 'then' }, 'CRUD option `operations.then.name` of Product must be a name '],
     ['an entry of `access`', { ...topSellers, name: 'read' }, 'CRUD option `operations.read.name` of Product must be '],
@@ -325,8 +336,8 @@ describe('a wrong custom operation is refused', () => {
     [
       'no data',
       { ...topSellers, description: { summary: 'List' } },
-      `${option('description')}{ summary, text, parameters, body, data }, got {"summary":"List"}. Give for example ` +
-        '{ summary: "List the best-selling products", data: "records" }.',
+      `${option('description')}{ summary, text, parameters, body, data }, of which body describes an object, got ` +
+        '{"summary":"List"}. Give for example { summary: "List the best-selling products", data: "records" }.',
     ],
     [
       'no run',

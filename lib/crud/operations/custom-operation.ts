@@ -35,7 +35,7 @@ const isDescription = isObjectOf({
   summary: isText,
   text: isUndefinedOr(isText),
   parameters: isUndefinedOr((value) => isObject(value) && Object.values(value).every(isObject)),
-  body: isUndefinedOr(isObject),
+  body: isUndefinedOr((body) => isObject(body) && isOneOf(undefined, 'object')(body['type'])),
   data: (data) => isOneOf('record', 'records')(data) || isObject(data),
 });
 
@@ -50,7 +50,7 @@ const MEMBERS = {
   copyOf: optional<string>('the name of a generated operation', isOneOf(...STANDARD), 'give for example "findAll"'),
   description: row<unknown>(
     undefined,
-    '{ summary, text, parameters, body, data }',
+    '{ summary, text, parameters, body, data }, of which body describes an object',
     isDescription,
     'give for example { summary: "List the best-selling products", data: "records" }',
   ),
@@ -70,6 +70,9 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
   });
   const { parameters = {}, ...texts } = description;
   const takesId = route.path.startsWith(':');
+  const id = `${name}{${takesId ? 'one' : 'many'}}`;
+  const same = (standardOperations as readonly Operation[]).find((each) => each.description.id === id)?.name ?? name;
+  if (same !== name) refuse(`${path}.name`, 'free in the OpenAPI document', `"${name}" of ${same}`, 'rename it');
   const taken = [takesId && 'id', 'query', texts.body && 'body'] as const;
   return {
     ...given,
@@ -79,7 +82,7 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
     ...(takesId && !['GET', 'POST'].includes(route.verb) && { ifMatch: 'version' }),
     description: {
       ...texts,
-      id: `${name}{${takesId ? 'one' : 'many'}}`,
+      id,
       parameters: () => Object.entries(parameters).map(([each, schema]) => ({ in: 'query', name: each, schema })),
     },
     async run(tools, { id, query, body }) {

@@ -72,9 +72,8 @@ function bind({ field, operator }: Comparison, value: unknown, dataSource: DataS
 const isMoment = ({ type }: Field): boolean => type.comparison === 'moment';
 
 /** @param owner the escaped alias or table of the columns @param first the number of the first parameter */
-export function conditionSql(condition: Condition, owner: string, dataSource: DataSource, first = 0): string {
-  return new ConditionWriter(dataSource, first).write(condition, owner);
-}
+export const conditionSql = (condition: Condition, owner: string, dataSource: DataSource, first = 0): string =>
+  new ConditionWriter(dataSource, first).write(condition, owner);
 
 /** The values by the names of their parameters, for the query builder. */
 export const parametersOf = (values: readonly unknown[]): Record<string, unknown> =>
