@@ -14,9 +14,7 @@ export interface ConcretePath {
 /** Printable ASCII of RFC 3986 `pchar` and `/`, without escapes, path parameters, empty levels and dot segments. */
 const CLEAN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()+,=:@-]+)+$|^\/$/;
 
-export function cleanLevels(path: string): string[] | undefined {
-  return CLEAN.test(path) ? spelledLevels(path) : undefined;
-}
+export const cleanLevels = (path: string): string[] | undefined => (CLEAN.test(path) ? spelledLevels(path) : undefined);
 
 /** First what the router found, which no spelling can change; then the path as sent, and as proxies may rewrite it. */
 export function interpretationsOf(template: string): (concrete: ConcretePath) => string[][] {

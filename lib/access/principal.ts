@@ -47,7 +47,7 @@ export function lookUp(
 ): Promise<Authentication> {
   return work().catch((cause: unknown): Authentication => {
     if (cause instanceof ServiceUnavailable) return { bearerWasSent: true, failure: cause };
-    new Logger('SecurityRules').error(`${what} could not be read.`, cause instanceof Error ? cause.stack : undefined);
+    new Logger('SecurityRules').error(`${what} could not be read.`, cause instanceof Error ? cause.stack : cause);
     return { bearerWasSent: true, failure: new ServiceUnavailable(answer, 5, { cause }) };
   });
 }

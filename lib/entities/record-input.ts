@@ -79,10 +79,7 @@ export interface CheckContext {
   defaultOf(field: Field): unknown;
 }
 
-/**
- * Checks the values for a record. Fields that cannot be changed are accepted if they are unchanged, so that a client can
- * send back what GET returned.
- */
+/** Checks the values of a record. Fixed fields are accepted unchanged, so that what GET returned can be sent back. */
 export function checkValues(
   { fields }: EntityDescription,
   kind: WriteKind,

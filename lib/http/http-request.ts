@@ -27,9 +27,7 @@ export interface HeaderWriter {
 }
 
 /** The request target as sent: `/api/products?page=2`, or `http://host/api/products` (RFC 9112 §3.2). */
-export function targetOf(request: HttpRequest): string {
-  return request.originalUrl ?? request.raw?.url ?? request.url ?? '/';
-}
+export const targetOf = (request: HttpRequest): string => request.originalUrl ?? request.raw?.url ?? request.url ?? '/';
 
 /** The path of the target, undecoded, without scheme, host, query and fragment. Express's router accepts any scheme. */
 export function pathOf(request: HttpRequest): string {

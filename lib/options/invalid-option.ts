@@ -42,3 +42,4 @@ export function isClass(value: unknown): value is abstract new (...args: never[]
 export const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
 export const areNames = (names: unknown): boolean =>
   Array.isArray(names) && names.every((name) => typeof name === 'string' && name.trim() !== '');
+export const areSomeNames = (names: unknown): boolean => areNames(names) && (names as unknown[]).length > 0;

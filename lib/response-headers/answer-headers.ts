@@ -1,4 +1,5 @@
 /** The headers of the answers of account endpoints. */
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { HeaderWriter, HttpRequest } from '../http/http-request.js';
 
 const RESPONSE = Symbol('declarest.response');
@@ -17,6 +18,9 @@ export function setHeaders({ [RESPONSE]: response }: AnsweredRequest, headers: R
       throw new Error(
         `${name} must be sent by an account endpoint, got another route. Declare it by accountEndpoint().`,
       );
+    // Fastify would notice it after the answer has begun, and send the text of the error.
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
     if (name === 'Set-Cookie' && response.append) response.append(name, value);
     else response.header(name, value);
   }

@@ -135,10 +135,7 @@ function controllerRoutesOf({ route }: Layer, isVersioned = false): Route[] {
 
 type PlatformRoute = Omit<PlacedRoute, 'place'>;
 
-/**
- * Functions of the whole application, or above a controller's route, are middleware. Where such a function is a router,
- * its own routes count.
- */
+/** Functions of the whole application, or above a route, are middleware. Of a router, its own routes count. */
 function platformRoutesOf(
   layer: Layer,
   nestRoutes: readonly Route[],

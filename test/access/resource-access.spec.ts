@@ -127,6 +127,15 @@ describe.each(PLATFORMS)('access on %s', (platform) => {
     await service.close();
   });
 
+  it('[3.3] an operation in the place of one that is not generated has its own entry', async () => {
+    const undelete = custom('undelete', { route: { verb: 'POST', path: ':id/restore' } });
+    const operations = ['delete' as const, undelete];
+    const access = { delete: 'public', undelete: ['ADMIN'] } as const;
+    const service = await start(platform, [{ entity: Product, endpoint: '/products', operations, access }]);
+    expect(accessOf(service)).toEqual({ 'DELETE /products/:id': 'public', 'POST /products/:id/restore': 'ADMIN' });
+    await service.close();
+  });
+
   it('[3.3] [8.7] an override keeps it, its decorator replaces it, and that of the class comes after it', async () => {
     const access = { read: ['READER'], create: ['EDITOR'], update: ['EDITOR'] } as const;
     @Authenticated()

@@ -21,6 +21,7 @@ import {
   sessions,
   UserAccounts,
 } from 'declarest';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { type Compiled, compile, REPOSITORY } from '../compiled.js';
 import { blocksOf } from '../docs-blocks.js';
@@ -152,6 +153,18 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(seen.json.user).toEqual({ id: user.id, email: user.email, roles: ['USER'] });
   });
 
+  it('a plugin adds no claims: those of the option are the only ones', async () => {
+    const tenants: AuthPlugin = {
+      name: 'tenants',
+      authenticate: () =>
+        Promise.resolve({ bearerWasSent: false, principal: { id: 1, email: '', roles: [], tenantId: 7 } as Principal }),
+    };
+    const claims = ({ role }: { role: string }): object => (role === 'ADMIN' ? { tenantId: 1 } : {});
+    await start({ plugins: [tenants], claims });
+    const user = await create();
+    expect((await app.get('/who')).json.user).toEqual({ id: user.id, email: user.email, roles: [] });
+  });
+
   it('`complete` logs in an active user, with what all plugins issue', async () => {
     const asked: unknown[] = [];
     const asking: AuthPlugin = { name: 'asking', beforeLogin: (_services, { id }) => void asked.push(id) };
@@ -180,6 +193,19 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const user = await create();
     expect((await app.post('/api/auth/code', { code: String(user.id) })).status).toBe(401);
     expect(await app.app.get(DataSource).getRepository(AuthSession).count()).toBe(0);
+  });
+
+  it('the document has the status of an endpoint without further answers', async () => {
+    await start({ plugins: [codes({ endpoints: codes().endpoints!.map((each) => ({ ...each, status: 202 })) })] });
+    const { paths } = SwaggerModule.createDocument(app.app, new DocumentBuilder().build());
+    expect(paths['/api/auth/code']?.post?.responses).toHaveProperty('202', { description: 'Done' });
+    expect((await app.post('/api/auth/code', { code: 'wrong' })).status).toBe(401);
+  });
+
+  it('a challenge is a success, whatever it says', async () => {
+    const asking = { name: 'asking', beforeLogin: () => ({ message: 'Wait', success: false }) };
+    await start({ plugins: [asking] });
+    expect((await login(await create())).json).toEqual({ success: true, message: 'Wait' });
   });
 
   it('the endpoint of a plugin is throttled by its own limits, or by the address', async () => {
@@ -226,10 +252,14 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['beforeLogin', { beforeLogin: () => Promise.reject(new Error('away')) }],
     ['issue', { issue: () => Promise.reject(new Error('away')) }],
     ['issue of a token', { issue: () => ({ members: { token: 'forged' } }) }],
+    ['header that HTTP does not allow', { issue: () => ({ headers: { 'X-Note': 'a\r\nb' } }) }],
+    ['name of a header that HTTP does not allow', { issue: () => ({ headers: { 'X Note': 'a' } }) }],
   ])('a failing %s is 500 without a token or a session', async (_, hooks) => {
     await start({ plugins: [sessions(), { name: 'failing', ...hooks }] });
     const answer = await login(await create());
     expect(expectFailure(answer, 500)).toBe('Internal server error');
+    const registered = await app.post('/api/auth/register', { email: uniqueEmail(), password: PASSWORD });
+    expect(expectFailure(registered, 500)).toBe('Internal server error');
     expect(await app.app.get(DataSource).getRepository(AuthSession).count()).toBe(0);
   });
 
@@ -298,6 +328,48 @@ describe('startup', () => {
       error = thrown;
     }
     expect(error).toBeInstanceOf(InvalidOptionError);
+    expect((error as Error).message).toContain(part);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'a hook',
+      { beforeLogin: 'ask' },
+      '`plugins.codes.beforeLogin` must be a function, got "ask". Correct or remove it.',
+    ],
+    [
+      'endpoints',
+      { endpoints: {} },
+      '`plugins.codes.endpoints` must be an array of endpoints, got an object. Correct or remove it.',
+    ],
+    ['a table', { tables: 'codes' }, '`plugins.codes.tables` must be an array'],
+    ['an endpoint', { endpoints: [null] }, '`plugins.codes.endpoints` must be an array'],
+  ])('refuses %s of a plugin that is none', async (_, plugin, part) => {
+    const { error } = await bootAuth('express', { auth: { plugins: [codes(plugin)] } });
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect((error as Error).message).toContain(part);
+  });
+
+  it.each<[string, object, string]>([
+    ['a name that Nest calls', { name: 'onModuleInit' }, 'name` must be a name such as "usePin"'],
+    ['a name for which `await` waits', { name: 'then' }, 'name` must be a name such as "usePin"'],
+    ['a name that hides its services', { name: 'services' }, 'name` must be a name such as "usePin"'],
+    ['the name of a class', { name: 'constructor' }, 'name` must be a name such as "usePin"'],
+    ['an unknown verb', { route: 'post code' }, 'route` must be a verb and a path such as "POST pins/:id"'],
+    ['two spaces', { route: 'POST  code' }, 'route` must be a verb'],
+    ['a space in the path', { route: 'POST code now' }, 'route` must be a verb'],
+    ['no path', { route: 'POST' }, 'route` must be a verb'],
+    ['another parameter than `:id`', { route: 'GET code/:userId' }, 'route` must be a verb'],
+    ['a wildcard', { route: 'GET /*path' }, 'route` must be a verb'],
+    ['access of nobody', { access: { anyOf: [] } }, 'access` must be "public", "authenticated" or { anyOf'],
+    ['misspelt access', { access: 'Public' }, 'access` must be "public", "authenticated" or { anyOf'],
+    ['a status of a failure', { status: 999 }, 'status` must be an integer from 200 to 299, got 999.'],
+    ['no run', { run: undefined }, 'run` must be a function, got undefined.'],
+  ])('refuses an endpoint with %s', async (_, wrong, part) => {
+    const endpoints = codes().endpoints!.map((each) => ({ ...each, ...wrong }));
+    const { error } = await bootAuth('express', { auth: { plugins: [codes({ endpoints })] } });
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect((error as Error).message).toContain('AuthModule option `plugins.codes.');
     expect((error as Error).message).toContain(part);
   });
 

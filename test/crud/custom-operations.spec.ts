@@ -1,6 +1,9 @@
 /** Operations that an application adds by the option `operations`. */
-import { Get, NotFoundException, type CanActivate, type ExecutionContext, type Provider } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { Get, NotFoundException, StreamableFile } from '@nestjs/common';
+import type { CanActivate, ExecutionContext, Provider } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import {
   AccessReport,
   AuthModule,
@@ -247,11 +250,34 @@ describe('custom operations', () => {
     expect(seen).toEqual(['topSellers']);
   });
 
-  it('are an error of the server where they sort by what is no column', async () => {
-    const wrong = { ...topSellers, run: ({ find }) => find({ sort: 'colour' as never }) } satisfies typeof topSellers;
-    const resources = [{ ...products, operations: [wrong] }];
+  it.each<[what: string, run: typeof topSellers.run]>([
+    ['sort by what is no column', ({ find }) => find({ sort: 'colour' as never })],
+    ['find a number of records that is none', ({ find }) => find({ limit: Number('many') })],
+    ['find less than no records, which some databases take for all', ({ find }) => find({ limit: -1 })],
+    ['return a stream, whose state is not for clients', () => Readable.from(['a'])],
+    ['return a file', () => new StreamableFile(Buffer.from('a'))],
+  ])('are an error of the server where they %s', async (_what, run) => {
+    const resources = [{ ...products, operations: [{ ...topSellers, run }] }];
     const service = await startCrud('express', { entities: [Product], resources, isDescribed: false });
-    expect((await service.get('/products/top-sellers')).status).toBe(500);
+    const { status, json } = await service.get('/products/top-sellers');
+    expect([status, json.message]).toEqual([500, 'Internal server error']);
+    await service.close();
+  });
+
+  it('[8.5] of PUT, PATCH and DELETE describe what `If-Match` answers', async () => {
+    const rename: CustomOperation<Product> = {
+      ...publish,
+      name: 'rename',
+      route: { verb: 'PUT', path: ':id/name' },
+    };
+    const resources = [{ ...products, operations: [...standardOperations, publish, rename], requireIfMatch: true }];
+    const service = await startCrud('express', { entities: [Product], resources });
+    const { paths } = SwaggerModule.createDocument(service.app, new DocumentBuilder().build());
+    expect(Object.keys(paths['/products/{id}/name']?.put?.responses ?? {})).toEqual(
+      expect.arrayContaining(['412', '428']),
+    );
+    // `If-Match` does not count for POST.
+    expect(paths['/products/{id}/publish']?.post?.responses).not.toHaveProperty('412');
     await service.close();
   });
 });
@@ -260,12 +286,16 @@ describe('a wrong custom operation is refused', () => {
   const withOperation = (operation: object) => () => CrudController({ ...products, operations: [operation as never] });
   const option = (member: string) => `CRUD option \`operations.topSellers.${member}\` of Product must be `;
 
+  const ROUTE =
+    `${option('route')}{ verb, path, status } with GET, POST, PUT, PATCH or DELETE, "top-sellers" or ":id/publish", and ` +
+    '200 to 299, got ';
+
   it.each<[what: string, operation: object, sentence: string]>([
     [
       'a name of a hook',
       { ...topSellers, name: 'beforeCreate' },
-      'CRUD option `operations.beforeCreate.name` of Product must be a name such as "topSellers", and not that of ' +
-        'a hook, got "beforeCreate". Begin it with a small letter.',
+      'CRUD option `operations.beforeCreate.name` of Product must be a name such as "topSellers", and no hook, ' +
+        '"then" or "read", got "beforeCreate". Begin it with a small letter.',
     ],
     [
       'a name of an operation',
@@ -275,9 +305,29 @@ describe('a wrong custom operation is refused', () => {
     [
       'a path with another parameter',
       { ...topSellers, route: { verb: 'GET', path: ':year/top' } },
-      `${option('route')}{ verb, path, status } with a path such as "top-sellers" or ":id/publish", got an object. ` +
-        'Give for example { verb: "GET", path: "top-sellers" }.',
+      `${ROUTE}{"verb":"GET","path":":year/top"}. Give for example { verb: "GET", path: "top-sellers" }.`,
     ],
+    ['another verb', { ...topSellers, route: { verb: 'HEAD', path: 'top' } }, `${ROUTE}{"verb":"HEAD","path":"top"}. `],
+    ['a number as path', { ...topSellers, route: { verb: 'GET', path: 5 } }, `${ROUTE}{"verb":"GET","path":5}. `],
+    [
+      'a status of a failure',
+      { ...topSellers, route: { ...topSellers.route, status: 999 } },
+      `${ROUTE}{"verb":"GET","path":"top-sellers","status":999}. `,
+    ],
+    [
+      'a name that clients know as that of the list',
+      { ...topSellers, name: 'list' },
+      'CRUD option `operations.list.name` of Product must be free in the OpenAPI document, got "list" of findAll. ' +
+        'Rename it.',
+    ],
+    [
+      'a body that is no object',
+      { ...topSellers, description: { ...topSellers.description, body: { type: 'array' } } },
+      `${option('description')}{ summary, text, parameters, body, data }, of which body describes an object, got {`,
+    ],
+    // Nest waits for an object that has the method `then`.
+    ['a promise', { ...topSellers, name: 'then' }, 'CRUD option `operations.then.name` of Product must be a name '],
+    ['an entry of `access`', { ...topSellers, name: 'read' }, 'CRUD option `operations.read.name` of Product must be '],
     [
       'another operation',
       { ...topSellers, copyOf: 'list' },
@@ -286,8 +336,8 @@ describe('a wrong custom operation is refused', () => {
     [
       'no data',
       { ...topSellers, description: { summary: 'List' } },
-      `${option('description')}{ summary, text, parameters, body, data }, got an object. Give for example { summary: ` +
-        '"List the best-selling products", data: "records" }.',
+      `${option('description')}{ summary, text, parameters, body, data }, of which body describes an object, got ` +
+        '{"summary":"List"}. Give for example { summary: "List the best-selling products", data: "records" }.',
     ],
     [
       'no run',

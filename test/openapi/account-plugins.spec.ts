@@ -32,7 +32,7 @@ it('the endpoints of a plugin are in the document and in the access report', asy
   const { app, close } = await startAuth('express', { auth: { plugins: [plugin] } });
   const { paths } = documentOf(app);
   const use = paths['/api/auth/code']?.post;
-  expect(Object.keys(use?.responses ?? {})).toEqual(['400', '413', '415', '429', '500', '503']);
+  expect(Object.keys(use?.responses ?? {})).toEqual(['200', '400', '413', '415', '429', '500', '503']);
   expect(JSON.stringify(use?.requestBody)).toContain('"required":["code"]');
   const remove = paths['/api/auth/codes/{id}']?.delete;
   expect(Object.keys(remove?.responses ?? {})).toEqual(['204', '401', '403', '500', '503']);

@@ -68,7 +68,7 @@ export class Logins {
     const found = await this.users.findById(userId);
     if (!found?.active) throw this.failed(found?.[this.options.loginField] ?? userId, context);
     const challenge = await this.plugins.beforeLogin(found, context);
-    if (challenge) return { success: true, ...challenge };
+    if (challenge) return { ...challenge, success: true };
     return this.logIn(found, context, async () => {
       const user = await this.users.findById(userId);
       return user?.active && (await spend?.()) !== false ? user : undefined;
@@ -100,7 +100,7 @@ export class Logins {
     const recheck: Recheck = () => this.passwords.recheck(String(found.id), password, hash);
     if (!challenge) return this.logIn(withoutHash(found), context, recheck);
     if (!(await recheck())) throw this.failed(name, context);
-    return { success: true, ...challenge };
+    return { ...challenge, success: true };
   }
 
   private async logIn(found: AuthUser, context: LoginContext, recheck: Recheck): Promise<LoginAnswer> {
@@ -139,9 +139,14 @@ export class Logins {
     this.events.emit('user.registered', { userId });
     const profile = profileOf(user, this.options);
     if (challenge) return { success: true, message: challenge.message, data: { user: profile, ...challenge.data } };
-    const { send, session } = await this.plugins.issue(user, context);
-    const token = this.accessTokens.signFor(user, own, session);
-    return { success: true, message: 'Registration successful', data: { user: profile, token, ...send() } };
+    const { send, session, revoke } = await this.plugins.issue(user, context);
+    try {
+      const token = this.accessTokens.signFor(user, own, session);
+      return { success: true, message: 'Registration successful', data: { user: profile, token, ...send() } };
+    } catch (error) {
+      await revoke();
+      throw error;
+    }
   }
 
   /**

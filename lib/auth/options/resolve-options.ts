@@ -2,13 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
 import { ACCESS_SETTINGS } from '../../access/access-options.js';
 import { isEntity } from '../../entities/declared-entities.js';
-import { areNames, expectKnownNames, isClass, isProduction } from '../../options/invalid-option.js';
+import { areNames, areSomeNames, expectKnownNames, isClass, isProduction } from '../../options/invalid-option.js';
 import { flag, integer, isFunction, isObject, isOneOf, optional, plainPath } from '../../options/option-table.js';
-import { positive, readNestedOptions, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
-import type { Accepts, OptionsOf } from '../../options/option-table.js';
+import {
+  isMethodName,
+  positive,
+  readNestedOptions,
+  readOptions,
+  refuseAuthOption,
+  row,
+} from '../../options/option-table.js';
+import type { Accepts, OptionsOf, Refuse } from '../../options/option-table.js';
 import { BCRYPT_BYTES, type PasswordHasher } from '../passwords/password-hasher.js';
 import { PASSWORD_POLICY } from '../passwords/password-policy.js';
-import type { AuthPlugin } from '../plugins/plugin.js';
+import type { AuthPlugin, Endpoint } from '../plugins/plugin.js';
 import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
 import type { TokenKey } from '../tokens/access-tokens.js';
 import { AuthUser } from '../users/auth-user.js';
@@ -45,6 +52,8 @@ const inheritsId: Accepts = (value) =>
   !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
 const arePlugins: Accepts = (value) =>
   Array.isArray(value) && value.every((each) => isObject(each) && isText(each['name']));
+/** `services` is a member of the controller. */
+const isEndpointName: Accepts = (name) => isMethodName(name) && name !== 'services';
 const isBasePath: Accepts = (path) => plainPath(path) !== undefined;
 const isAddress: Accepts = (text) => {
   if (typeof text !== 'string' || !URL.canParse(text)) return false;
@@ -62,6 +71,30 @@ const STATIC_OPTIONS = {
   administration: flag(false),
   plugins: row<readonly AuthPlugin[]>([], 'an array of plugins', arePlugins, 'set for example [sessions()]'),
   mailer: optional<MailerProvider>('a provider such as useClass(Mailer)', isProvider, MAILER_ADVICE),
+};
+
+const areEndpoints: Accepts = (value) => Array.isArray(value) && value.every(isObject);
+const isEndpointRoute: Accepts = (route) => {
+  const [, path = ''] = /^(?:GET|POST|PATCH|PUT|DELETE) (.+)$/.exec(String(route)) ?? [];
+  return plainPath(path.replaceAll(/:id(?=\/|$)/g, 'id')) !== undefined;
+};
+const isAccess: Accepts = (access) =>
+  isOneOf('public', 'authenticated')(access) || areSomeNames((access as { anyOf?: unknown } | null)?.anyOf);
+
+const CORRECT = 'correct or remove it';
+const HOOKS = ['authenticate', 'beforeLogin', 'issue', 'accountChanged', 'describe'];
+const PLUGIN = {
+  endpoints: row<readonly Endpoint[]>([], 'an array of endpoints', areEndpoints, CORRECT),
+  tables: row<unknown>([], 'an array of entities', Array.isArray, CORRECT),
+  providers: row<unknown>([], 'an array of providers', Array.isArray, CORRECT),
+  ...Object.fromEntries(HOOKS.map((hook) => [hook, optional('a function', isFunction, CORRECT)])),
+};
+const ENDPOINT = {
+  name: row('', 'a name such as "usePin", and no hook, "then" or "services"', isEndpointName, 'choose another name'),
+  route: row('', 'a verb and a path such as "POST pins/:id"', isEndpointRoute, 'name no parameter but :id'),
+  access: row<unknown>('public', '"public", "authenticated" or { anyOf } with a role', isAccess, CORRECT),
+  status: integer(200, 200, 299),
+  run: row<unknown>(undefined, 'a function', isFunction, 'return the body of the answer'),
 };
 
 const ENTITY_CHECKS = [
@@ -159,6 +192,11 @@ function expectInProduction(needed: string, given: unknown, advice: string, plug
 }
 
 function expectPlugins(plugins: readonly AuthPlugin[], repositoryClass: Type<UserRepository> | undefined): void {
+  for (const plugin of plugins) {
+    const refuse: Refuse = (member, ...reason) => refuseAuthOption(`plugins.${plugin.name}.${member}`, ...reason);
+    for (const endpoint of readOptions(PLUGIN, plugin, refuse).endpoints)
+      readOptions(ENDPOINT, endpoint, (member, ...reason) => refuse(`${String(endpoint.name)}.${member}`, ...reason));
+  }
   const declared = plugins.flatMap(({ name, endpoints = [], limits = {}, accessTokens }) => [
     `the plugin ${name}`,
     ...endpoints.flatMap((each) => [`the endpoint ${each.name}`, `the route ${each.route.replaceAll(/:\w+/g, ':id')}`]),

@@ -68,7 +68,7 @@ export class BearerAuthenticator implements Authenticator {
       const isGranted = (role: string): boolean => role === BASE_ROLE || role === user.role || granted.includes(role);
       const roles = [...principal.roles.filter(isGranted), ...(isKey ? [CREDENTIAL_ROLES.key] : [])];
       const own = await this.tokens.ownClaimsOf(user);
-      return { ...known, principal: { ...principal, ...own, email: user.email ?? '', roles } };
+      return { ...known, principal: { ...own, id: principal.id, email: user.email ?? '', roles } };
     });
   }
 

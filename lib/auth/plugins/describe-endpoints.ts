@@ -50,11 +50,11 @@ export async function describeEndpoints(controller: Type<unknown>, described: De
 }
 
 function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers): OperationDocument {
-  const { name, route, status, access, operationId = name, summary, description } = endpoint;
+  const { name, route, status = 200, access, operationId = name, summary, description } = endpoint;
   const { parameters = () => (route.includes('/:id') ? PATH_ID : []), answers } = endpoint;
   const body = bodyOf(endpoint, parts);
   const responses: Answers = {
-    ...(status === 204 && { 204: { description: 'Done' } }),
+    [status]: { description: 'Done' },
     ...(body && { ...INVALID, ...unreadable(authFailure) }),
     ...(access !== 'public' && { 401: refused(401, 'Authentication required') }),
     ...(typeof access === 'object' && { 403: refused(403, new AccessRefused(access.anyOf).message) }),

@@ -25,9 +25,7 @@ export function clientInfoOf({ ip, headers }: HttpRequest): ClientInfo {
 }
 
 /** The address as attempts are counted: one client has a whole network of 64 bits of IPv6 (RFC 6177). */
-export function networkOf(address: string): string {
-  return prefixOf(address, 4) ?? address;
-}
+export const networkOf = (address: string): string => prefixOf(address, 4) ?? address;
 
 /** What one customer of a provider may have: a network of 48 bits of IPv6 (RFC 6177). `undefined` for IPv4. */
 export const siteOf = (address: string): string | undefined => prefixOf(address, 3);

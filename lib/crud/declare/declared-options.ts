@@ -18,9 +18,8 @@ export const declaredClasses = (entity: object): readonly object[] =>
   (Reflect.getOwnMetadata(CLASSES, entity) ?? []) as readonly object[];
 
 /** The options of a generated controller or a subclass of one; `undefined` for any other class. */
-export function optionsOf(controller: object): ResolvedCrudOptions | undefined {
-  return Reflect.getMetadata(OPTIONS, controller) as ResolvedCrudOptions | undefined;
-}
+export const optionsOf = (controller: object): ResolvedCrudOptions | undefined =>
+  Reflect.getMetadata(OPTIONS, controller) as ResolvedCrudOptions | undefined;
 
 /** Whether a class is a generated one itself, and no subclass of it. */
 export const isGeneratedClass = (controller: object): boolean => Reflect.hasOwnMetadata(OPTIONS, controller);
@@ -38,6 +37,5 @@ export function OverrideNote(description = ''): MethodDecorator {
 }
 
 /** The description of an overridden operation; `undefined` where it is not marked. */
-export function overrideDescription(method: object): string | undefined {
-  return Reflect.getMetadata(DESCRIPTION, method) as string | undefined;
-}
+export const overrideDescription = (method: object): string | undefined =>
+  Reflect.getMetadata(DESCRIPTION, method) as string | undefined;

@@ -1,6 +1,7 @@
 /** Checks the operators of `CrudModule.forRoot`. */
-import { areNames, describe, expectKnownNames } from '../../options/invalid-option.js';
-import { isFunction, isObject, isUndefinedOr, refuserOf, type Accepts } from '../../options/option-table.js';
+import { areSomeNames, describe, expectKnownNames } from '../../options/invalid-option.js';
+import { isFunction, isObject, isUndefinedOr, readOptions, refuserOf, row } from '../../options/option-table.js';
+import type { Accepts } from '../../options/option-table.js';
 import { customOperator, OPERATORS, type FilterOperator, type Operator } from '../sql/operators.js';
 
 export interface CrudModuleOptions {
@@ -12,16 +13,16 @@ export interface CrudModuleOptions {
 }
 
 const isName: Accepts = (name) => /^[a-z]\w*$/i.test(String(name)) && !(String(name) in OPERATORS);
-const areKinds: Accepts = (takes) => areNames(takes) && (takes as readonly string[]).length > 0;
 const isText: Accepts = (text) => typeof text === 'string' && text !== '';
+const part = (expected: string, accepts: Accepts) => row<unknown>(undefined, expected, accepts, 'correct the operator');
 
-const MEMBERS: Readonly<Record<string, readonly [accepts: Accepts, expected: string]>> = {
-  name: [isName, 'a word that is no built-in operator'],
-  takes: [areKinds, 'an array of kinds or types of columns'],
-  expected: [isText, 'a text such as "a number and a distance"'],
-  schema: [isUndefinedOr(isObject), 'a JSON Schema'],
-  read: [isFunction, 'a function that returns the values to bind'],
-  sql: [isFunction, 'a function that returns SQL with the placeholders that it gets'],
+const MEMBERS = {
+  name: part('a word that is no built-in operator', isName),
+  takes: part('an array of kinds or types of columns', areSomeNames),
+  expected: part('a text such as "a number and a distance"', isText),
+  schema: part('a JSON Schema', isUndefinedOr(isObject)),
+  read: part('a function that returns the values to bind', isFunction),
+  sql: part('a function that returns SQL with the placeholders that it gets', isFunction),
 };
 
 /** @throws InvalidOptionError */
@@ -33,11 +34,7 @@ export function resolveOperators(options: CrudModuleOptions): readonly Operator[
   const names = new Set<string>();
   for (const each of operators as readonly FilterOperator[]) {
     expectKnownNames('CrudModule option `operators`', each, Object.keys(MEMBERS));
-    for (const [member, [accepts, expected]] of Object.entries(MEMBERS)) {
-      const value: unknown = each[member as keyof FilterOperator];
-      if (!accepts(value))
-        refuse(`operators.${each.name}.${member}`, expected, describe(value), 'correct the operator');
-    }
+    readOptions(MEMBERS, each, (name, ...reason) => refuse(`operators.${String(each.name)}.${name}`, ...reason));
     if (names.has(each.name)) refuse('operators', 'operators of different names', `"${each.name}" twice`, 'rename one');
     names.add(each.name);
   }

@@ -1,6 +1,6 @@
 /** Checks the options of a resource as far as they can be checked without a data source. */
 import type { Type } from '@nestjs/common';
-import { areNames, describe, expectKnownNames, isClass } from '../../options/invalid-option.js';
+import { areNames, areSomeNames, describe, expectKnownNames, isClass } from '../../options/invalid-option.js';
 import { flag, isBoolean, isFunction, isObject, isObjectOf, isOneOf, namesOf } from '../../options/option-table.js';
 import { isUndefinedOr, optional, plainPath, readOptions, refuserOf, row } from '../../options/option-table.js';
 import { compileHeaders, HEADER_OPTIONS, NO_HEADERS, type ResponseHeaders } from '../../response-headers/headers.js';
@@ -18,7 +18,6 @@ import { isSchema, type RecordSchemas } from './standard-schema.js';
 
 const isCount: Accepts = (value) => Number.isSafeInteger(value) && (value as number) >= 1;
 const isName: Accepts = (value) => typeof value === 'string' && value !== '';
-const areSomeNames: Accepts = (value) => areNames(value) && (value as unknown[]).length > 0;
 const isRelation: Accepts = (value) => {
   const { controller, relation } = (value ?? {}) as RelationThrough;
   return isName(value) || (isClass(controller) && isName(relation));

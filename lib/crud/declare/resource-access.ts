@@ -1,5 +1,5 @@
 /** The option `access`: who may call the operations of a resource. */
-import { areNames, describe } from '../../options/invalid-option.js';
+import { areSomeNames, describe } from '../../options/invalid-option.js';
 import { isOneOf, type Refuse } from '../../options/option-table.js';
 import type { RouteAccess } from '../../routes/declared-route.js';
 import type { OperationDeclaration, OperationName } from './operations.js';
@@ -32,7 +32,7 @@ export function resolveAccess(
   for (const [name, access] of Object.entries(given)) {
     const [names, advice] = [[...effective].join(', '), 'correct or remove it'];
     if (!effective.has(name)) refuse('access', `an object with only the operations ${names}`, `"${name}"`, advice);
-    const isAccess = isOneOf('public', 'authenticated')(access) || (areNames(access) && access?.length !== 0);
+    const isAccess = isOneOf('public', 'authenticated')(access) || areSomeNames(access);
     const expected = '"public", "authenticated" or an array of at least one role';
     if (!isAccess) refuse(`access.${name}`, expected, describe(access), 'give for example ["ADMIN"]');
   }

@@ -122,9 +122,8 @@ function hookWarnings(controller: CrudControllerClass): string[] {
 }
 
 /** One line for the application, if there are any names. */
-function listNames(problem: string, names: readonly string[], advice: string): string[] {
-  return names.length === 0 ? [] : [`${problem}: ${[...new Set(names)].join(', ')}. ${advice}.`];
-}
+const listNames = (problem: string, names: readonly string[], advice: string): string[] =>
+  names.length === 0 ? [] : [`${problem}: ${[...new Set(names)].join(', ')}. ${advice}.`];
 
 function unpaginatedWarnings(controllers: readonly CrudControllerClass[]): string[] {
   const unbounded = controllers.filter((controller) => {

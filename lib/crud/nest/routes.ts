@@ -68,7 +68,7 @@ export function prepareController(controller: CrudControllerClass): void {
   const generated = prototypesOf(controller).at(-1) as object;
   for (const [name, method] of routedMethods(controller)) {
     const operation = options.knownOperations.find((each) => each.name === name);
-    const served = options.knownOperations.find((each) => serves(method, each));
+    const served = [operation, ...options.knownOperations].find((each) => each && serves(method, each));
     // What writes users may give them power.
     const isWrite = Reflect.getMetadata('method', method) !== RequestMethod.GET;
     declareRoute(method, {

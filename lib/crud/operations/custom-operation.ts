@@ -1,6 +1,9 @@
 /** Makes operations of those that an application declares. */
-import { isFunction, isObject, isObjectOf, isOneOf, isUndefinedOr } from '../../options/option-table.js';
-import { optional, plainPath, readOptions, row, type Accepts, type Refuse } from '../../options/option-table.js';
+import { Readable } from 'node:stream';
+import { StreamableFile } from '@nestjs/common';
+import { isFunction, isMethodName, isObject, isObjectOf, isOneOf, isSuccess } from '../../options/option-table.js';
+import { isUndefinedOr, optional, plainPath, readOptions, row } from '../../options/option-table.js';
+import type { Accepts, Refuse } from '../../options/option-table.js';
 import { expectJsonObject } from '../../http/json-body.js';
 import { userOf } from '../../http/principal.js';
 import type { CustomOperation, OperationContext } from '../declare/custom-operation.js';
@@ -21,33 +24,33 @@ import { standardOperations } from './standard-operations.js';
 const STANDARD = standardOperations.map(({ name }) => name);
 
 const isText: Accepts = (value) => typeof value === 'string' && value !== '';
-/** Nest and the package call methods such as `onModuleInit` and `beforeCreate` themselves. */
-const isName: Accepts = (value) => /^(?!(on|before|after)[A-Z])[a-z]\w*$/.test(String(value)) && !(String(value) in {});
+/** `read` of the option `access` is all reads. */
+const isName: Accepts = (value) => isMethodName(value) && value !== 'read';
 const isRoute = isObjectOf({
   verb: isOneOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
-  path: (path) => plainPath(String(path).replace(/^:id(?=\/)/, 'id')) !== undefined,
-  status: isUndefinedOr(Number.isInteger),
+  path: (path) => isText(path) && plainPath(String(path).replace(/^:id(?=\/)/, 'id')) !== undefined,
+  status: isUndefinedOr(isSuccess),
 });
 const isDescription = isObjectOf({
   summary: isText,
   text: isUndefinedOr(isText),
   parameters: isUndefinedOr((value) => isObject(value) && Object.values(value).every(isObject)),
-  body: isUndefinedOr(isObject),
+  body: isUndefinedOr((body) => isObject(body) && isOneOf(undefined, 'object')(body['type'])),
   data: (data) => isOneOf('record', 'records')(data) || isObject(data),
 });
 
 const MEMBERS = {
-  name: row('', 'a name such as "topSellers", and not that of a hook', isName, 'begin it with a small letter'),
+  name: row('', 'a name such as "topSellers", and no hook, "then" or "read"', isName, 'begin it with a small letter'),
   route: row<unknown>(
     undefined,
-    '{ verb, path, status } with a path such as "top-sellers" or ":id/publish"',
+    '{ verb, path, status } with GET, POST, PUT, PATCH or DELETE, "top-sellers" or ":id/publish", and 200 to 299',
     isRoute,
     'give for example { verb: "GET", path: "top-sellers" }',
   ),
   copyOf: optional<string>('the name of a generated operation', isOneOf(...STANDARD), 'give for example "findAll"'),
   description: row<unknown>(
     undefined,
-    '{ summary, text, parameters, body, data }',
+    '{ summary, text, parameters, body, data }, of which body describes an object',
     isDescription,
     'give for example { summary: "List the best-selling products", data: "records" }',
   ),
@@ -61,24 +64,35 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
   const wrong = Object.keys(given).find((member) => !(member in MEMBERS));
   const expected = `an object with ${Object.keys(MEMBERS).join(', ')}`;
   if (wrong !== undefined) refuse(path, expected, `"${wrong}"`, 'correct or remove it');
-  readOptions(MEMBERS, given, (member, ...reason) => refuse(`${path}.${member}`, ...reason));
+  readOptions(MEMBERS, given, (member, wanted, got, advice) => {
+    const value: unknown = given[member as keyof CustomOperation];
+    return refuse(`${path}.${member}`, wanted, isObject(value) ? JSON.stringify(value) : got, advice);
+  });
   const { parameters = {}, ...texts } = description;
   const takesId = route.path.startsWith(':');
+  const id = `${name}{${takesId ? 'one' : 'many'}}`;
+  const same = (standardOperations as readonly Operation[]).find((each) => each.description.id === id)?.name ?? name;
+  if (same !== name) refuse(`${path}.name`, 'free in the OpenAPI document', `"${name}" of ${same}`, 'rename it');
   const taken = [takesId && 'id', 'query', texts.body && 'body'] as const;
   return {
     ...given,
     route: { ...route, takes: taken.filter((each) => typeof each === 'string') },
     needsRequest: 'always',
+    // For the OpenAPI document: `patch` and its like keep to the header of the request.
+    ...(takesId && !['GET', 'POST'].includes(route.verb) && { ifMatch: 'version' }),
     description: {
       ...texts,
-      id: `${name}{${takesId ? 'one' : 'many'}}`,
+      id,
       parameters: () => Object.entries(parameters).map(([each, schema]) => ({ in: 'query', name: each, schema })),
     },
     async run(tools, { id, query, body }) {
       const task = await beginTask(tools, name);
       new QueryParameters(query, Object.keys(parameters)).throwIfAny();
       const sent = texts.body ? expectJsonObject(body) : {};
-      return envelope(`${task.plan.schema.name} ${name}`, await given.run(contextOf(task), { id, query, body: sent }));
+      const data = await given.run(contextOf(task), { id, query, body: sent });
+      // As JSON, it would be the state of the stream, such as the path of its file.
+      if (data instanceof Readable || data instanceof StreamableFile) throw new TypeError(`${name} must return JSON`);
+      return envelope(`${task.plan.schema.name} ${name}`, data);
     },
   };
 }
@@ -92,6 +106,7 @@ function contextOf({ plan, call, hooks, view }: Task): OperationContext<object> 
     resource: hooks as GeneratedController<object>,
     count: (where = true) => run(plan, call, (within) => store.reader.count(within, visible(where))),
     async find({ where = true, sort, limit = 100 } = {}) {
+      if (!(Number.isSafeInteger(limit) && limit >= 0)) throw new TypeError(`No number of records to find: ${limit}`);
       const request = allFields(view.list);
       const range = { limit, offset: 0 };
       const fields = selectedFields(request, schema.key);

@@ -41,10 +41,7 @@ function withinPage(figure: number, { limit, offset }: Required<Selection>['rang
   return isLast ? offset + length : Math.max(figure, offset + length);
 }
 
-/**
- * @param filter the condition that the client sent
- * @throws 400 where the cursor is not of this sort and filter
- */
+/** @param filter the condition that the client sent @throws 400 where the cursor is not of this sort and filter */
 export async function readCursorPage<T extends object>(
   plan: Plan<T>,
   call: Call,

@@ -15,10 +15,7 @@ const LISTS = Object.keys(TAKES);
 
 export type Aggregation = Readonly<Record<keyof typeof TAKES, readonly Field[]>>;
 
-/**
- * @param aggregatable the fields that the resource declares
- * @throws 400 naming every wrong parameter
- */
+/** @param aggregatable the fields that the resource declares @throws 400 naming every wrong parameter */
 export function parseAggregateQuery(
   query: ListQuery,
   list: ListParameters,

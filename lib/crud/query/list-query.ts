@@ -56,10 +56,7 @@ export const parameterNames = (list: Choices): string[] => [
   ...recordParameterNames(list),
 ];
 
-/**
- * @param operation a search has terms, a list has none
- * @throws 400 naming every wrong parameter, or where a search has none
- */
+/** @param operation a search has terms @throws 400 naming every wrong parameter, or for a search without terms */
 export function parseListQuery(query: ListQuery, list: ListParameters, operation: 'findAll' | 'search'): ListRequest {
   const searchable = operation === 'search' ? list.searchable : NO_FIELDS;
   const searched = searchable.size > 0 ? [...new Set([...searchable.keys(), ANY_FIELD])] : [];

@@ -1,7 +1,4 @@
-/**
- * Writes conditions as SQL. The text depends only on the shape of a condition; the values are bound, in the order in
- * which the text mentions them.
- */
+/** Writes conditions as SQL. The text depends on their shape only; values are bound in the order of the text. */
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
@@ -74,13 +71,9 @@ function bind({ field, operator }: Comparison, value: unknown, dataSource: DataS
 
 const isMoment = ({ type }: Field): boolean => type.comparison === 'moment';
 
-/**
- * @param owner what qualifies the columns: the escaped alias or table
- * @param first the number of the first parameter
- */
-export function conditionSql(condition: Condition, owner: string, dataSource: DataSource, first = 0): string {
-  return new ConditionWriter(dataSource, first).write(condition, owner);
-}
+/** @param owner the escaped alias or table of the columns @param first the number of the first parameter */
+export const conditionSql = (condition: Condition, owner: string, dataSource: DataSource, first = 0): string =>
+  new ConditionWriter(dataSource, first).write(condition, owner);
 
 /** The values by the names of their parameters, for the query builder. */
 export const parametersOf = (values: readonly unknown[]): Record<string, unknown> =>

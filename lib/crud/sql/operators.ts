@@ -118,10 +118,7 @@ function kindOf({ type: { comparison }, column: { type, isArray, isVirtualProper
   return comparison ?? (isVirtualProperty || transformer ? '' : `${String(type)}${isArray ? '[]' : ''}`);
 }
 
-/**
- * A LIKE pattern of PostgreSQL and MySQL, in which `\` escapes, as a GLOB pattern of SQLite: its LIKE folds letters, and
- * has no escape.
- */
+/** A LIKE pattern in which `\` escapes, as a GLOB pattern of SQLite: its LIKE folds letters, and has no escape. */
 export const globOf = (pattern: string): string =>
   pattern.replace(
     /\\(.)|[%_*?[]/gsu,

@@ -11,10 +11,7 @@ import { compileRead } from './row-projection.js';
 type Part = keyof Aggregation;
 const PARTS: readonly Part[] = ['groupBy', 'sum', 'avg', 'min', 'max'];
 
-/**
- * @param query with its condition
- * @param limit how many groups at most
- */
+/** @param query with its condition @param limit how many groups at most */
 export async function aggregateRows<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,
   aggregation: Aggregation,

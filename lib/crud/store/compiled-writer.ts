@@ -1,7 +1,4 @@
-/**
- * Writes a resource by compiled statements. TypeORM's query builder makes the text once for each set of fields that
- * clients send together.
- */
+/** Writes a resource by statements that TypeORM's query builder makes once for each set of fields sent together. */
 import { randomUUID } from 'node:crypto';
 import type { DataSource, DeleteQueryBuilder, QueryBuilder, Repository, UpdateQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';

@@ -34,10 +34,7 @@ export interface Inserted<T> {
 export interface RecordWriter<T> {
   /** Whether `update` returns the record, as it leaves it. */
   readonly returnsUpdated: boolean;
-  /**
-   * @param fields read by the same statement, where it can
-   * @returns `undefined` for a record that the database ignored
-   */
+  /** @param fields read by the same statement, if it can @returns `undefined` for a record that was ignored */
   insert(
     call: Call,
     rows: readonly NewRow<T>[],
@@ -56,10 +53,7 @@ export interface RecordWriter<T> {
     values: Values,
     fields?: readonly Field[],
   ): Promise<Pick<Inserted<T>, 'record'> | undefined>;
-  /**
-   * @param purges removes the row also where the entity has a `@DeleteDateColumn`
-   * @returns whether a record matched
-   */
+  /** @param purges removes the row also of an entity with `@DeleteDateColumn` @returns whether a record matched */
   remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean>;
   /** Restores a record that is marked as deleted. @returns whether one matched */
   restore(call: Call, key: unknown, condition: Condition): Promise<boolean>;

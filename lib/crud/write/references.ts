@@ -35,10 +35,7 @@ export async function evaluateScopes(task: Task, changes: readonly Written[], wr
       await visibleThrough(plan, call, field.reference);
 }
 
-/**
- * @param changed the key of the record that is changed
- * @throws 409 for a record that the caller does not see, as for one that does not exist
- */
+/** @param changed the key of the changed record @throws 409 for one that is missing, or that the caller does not see */
 export async function assertVisible(task: Task, changes: readonly Written[], write: Write, changed?: unknown) {
   const { plan, call, view } = task;
   const { schema } = plan;
