@@ -14,6 +14,7 @@ import {
   type Relation,
   VersionColumn,
 } from 'typeorm';
+import { guardEntity } from '../../lib/entities/entity-guard.js';
 import type { CrudOptions } from '../../lib/crud/declare/crud-options.js';
 import { resolveCrudOptions } from '../../lib/crud/declare/resolve-options.js';
 import { standardOperations } from '../../lib/crud/operations/standard-operations.js';
@@ -52,7 +53,31 @@ export class Tag {
 
   @ManyToMany('Article', 'tags')
   articles!: Relation<Article>[];
+
+  @ManyToOne(() => Tag, { nullable: true })
+  broader!: Relation<Tag> | null;
 }
+
+/** Guarded as the class of the users is: a caller must still be one while the request is handled. */
+@Entity()
+export class Member {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  role!: string;
+
+  @Column({ default: true })
+  active!: boolean;
+}
+guardEntity(Member, {
+  hidden: [],
+  reserved: [],
+  reads: {},
+  schemas: {},
+  standing: (role) => ({ active: true, role, badge: 7 }),
+  creation: 'let them join',
+});
 
 class Place {
   @Column({ type: 'varchar', nullable: true })
@@ -128,7 +153,7 @@ export const openDatabase = (): Promise<DataSource> =>
     type: 'better-sqlite3',
     database: ':memory:',
     synchronize: true,
-    entities: [Article, Writer, Tag, Cover],
+    entities: [Article, Writer, Tag, Cover, Member],
   }).initialize();
 
 /** The plan of a resource of articles. @param others of the resources of related entities */

@@ -326,6 +326,7 @@ describe('the middleware', () => {
     expect(withCookies('/api/auth/refresh', '/api/auth/', ONE)).toBe(true);
     expect(withCookies('/api/orders', '/api/auth/', ONE)).toBe(false);
     expect(withCookies('/api/auth/refresh', undefined, ONE)).toBe(false);
+    expect(withCookies('/api/undefined', undefined, ONE)).toBe(false);
     expect(withCookies('/api/auth/refresh', '/api/auth/')).toBe(false);
   });
 

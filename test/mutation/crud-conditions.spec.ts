@@ -4,8 +4,8 @@ import type { DataSource } from 'typeorm';
 import { and, compare, EVERYTHING, NOTHING, or, type Condition } from '../../lib/crud/sql/condition.js';
 import { parseListQuery } from '../../lib/crud/query/list-query.js';
 import type { Plan } from '../../lib/crud/plan/plan.js';
-import { boundValues, conditionSql, parametersOf, RECORD, shapeOf } from '../../lib/crud/sql/condition-sql.js';
-import type { OperatorName } from '../../lib/crud/sql/operators.js';
+import { boundValues, conditionSql, joinsOf, parametersOf, RECORD, shapeOf } from '../../lib/crud/sql/condition-sql.js';
+import { customOperator, type FilterOperator, type OperatorName } from '../../lib/crud/sql/operators.js';
 import { type Kind, MATCHES } from '../crud/filter-model.js';
 import { Article, openDatabase, planOf } from './articles.js';
 
@@ -197,6 +197,20 @@ describe('[9.1] conditions that clients cannot send', () => {
     ['a moment as a Date', () => is('readAt', 'eq', new Date('2026-01-31T09:30:15.123Z')), [1]],
     ['no list', () => and(is('id', 'in', 1, 2), is('id', 'nin', 2)), [1]],
     [
+      'an operator of the application, between other conditions',
+      () => {
+        const among: FilterOperator = {
+          name: 'among',
+          takes: ['number'],
+          expected: 'two numbers',
+          read: () => undefined,
+          sql: ({ name }, one, other) => `${name} = ${one} OR ${name} = ${other}`,
+        };
+        return and(is('free', 'eq', true), compare(fieldOf('pages'), customOperator(among), 10, 0), is('id', 'ne', 9));
+      },
+      [1],
+    ],
+    [
       'SQL with a value twice, a list, and a time that is no parameter',
       () => ({
         kind: 'raw',
@@ -262,6 +276,39 @@ describe('[9.1] conditions that clients cannot send', () => {
 
   it('binds a text that ends like a moment as it is', () => {
     expect(boundValues(is('title', 'eq', '1.000'), dataSource)).toEqual(['1.000']);
+  });
+
+  it.each<[type: string, prepared: unknown, bound: unknown]>([
+    ['better-sqlite3', '2026-01-31 09:30:15.000', '2026-01-31 09:30:15'],
+    ['better-sqlite3', '2026-01-31 09:30:15.000123', '2026-01-31 09:30:15.000123'],
+    ['better-sqlite3', 7, 7],
+    ['postgres', new Date(0), new Date(0)],
+    ['mysql', '2026-01-31 09:30:15.000', '2026-01-31 09:30:15.000'],
+  ])('on %s, binds a moment that its driver writes as %o as %o', (type, prepared, bound) => {
+    const other = { options: { type }, driver: { preparePersistentValue: () => prepared } } as unknown as DataSource;
+    expect(boundValues(is('readAt', 'eq', new Date(0)), other)).toEqual([bound, bound]);
+  });
+
+  it.each<[field: string, depth: number, words: string]>([
+    ['writer.articles.tags.word', 2, ' IN (SELECT "related1"."writerId" FROM "article" "related1" WHERE '],
+    ['cover.colour', 1, 'EXISTS (SELECT 1 FROM "cover" "related0" WHERE '],
+    ['tags.word', 1, 'EXISTS (SELECT 1 FROM "article_tag" "link1" INNER JOIN "tag" "related0" ON '],
+  ])('the relations of %s are read once where their key has no index, and for each record where it has', (...row) => {
+    const [field, depth, words] = row;
+    const relations = articles.list.filterable.get(field)!.relations.slice(0, depth);
+    const condition = relations.reduceRight<Condition>(
+      (part, relation) => ({ kind: 'related', relation, part }),
+      EVERYTHING,
+    );
+    expect(conditionSql(condition, '"record"', dataSource)).toContain(words);
+  });
+
+  it('joins records by every column of a key', () => {
+    const joinColumns = ['a', 'b'].map((databaseName) => ({ databaseName, referencedColumn: { databaseName } }));
+    const relation = { isOwning: true, joinColumns, inverseEntityMetadata: { tablePath: 'shelf' } };
+    expect(joinsOf(relation as never, { owner: 'o', link: 'l', related: 'r' }, dataSource)).toEqual([
+      { table: '"shelf" r', on: 'o."a" = r."a" AND o."b" = r."b"' },
+    ]);
   });
 });
 

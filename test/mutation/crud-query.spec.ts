@@ -1,6 +1,7 @@
 /** The query strings of lists, searches and single records, without a database. */
+import 'reflect-metadata';
 import { createHash } from 'node:crypto';
-import { type Relation, type SortKey } from '../../lib/crud/sql/condition.js';
+import { EVERYTHING, type Relation, type SortKey } from '../../lib/crud/sql/condition.js';
 import { encodeCursor, readCursor } from '../../lib/crud/query/cursor.js';
 import { isDeletedChoice, QueryParameters } from '../../lib/crud/query/parameters.js';
 import { isGroupName } from '../../lib/crud/query/filter-parameter.js';
@@ -20,18 +21,20 @@ import {
   type Includable,
   type RecordRequest,
   hasRelations,
+  withKey,
 } from '../../lib/crud/query/record-request.js';
-import { rawQueryOf } from '../../lib/crud/query/raw-query.js';
+import { RawQuery, rawQueryOf, sentKey } from '../../lib/crud/query/raw-query.js';
 import type { ListQuery } from '../../lib/crud/declare/envelope.js';
 import type { Paging } from '../../lib/crud/declare/list-options.js';
-import { QueryErrors } from '../../lib/crud/query/query-errors.js';
+import { QueryErrors, refuseParameter } from '../../lib/crud/query/query-errors.js';
 import type { FilterableField } from '../../lib/crud/query/field-path.js';
-import { operatorsFor } from '../../lib/crud/sql/operators.js';
+import { customOperator, operatorsFor, type FilterOperator, type Operator } from '../../lib/crud/sql/operators.js';
 import { entityKey } from '../../lib/entities/entity-key.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import * as calendar from '../../lib/entities/calendar-types.js';
 import * as types from '../../lib/entities/value-types.js';
 import type { HttpRequest } from '../../lib/http/http-request.js';
+import { takeBodyAsQuery } from '../../lib/query-method/query-body.js';
 import { show, wrong } from './shown.js';
 
 const fieldOf = (name: string, type: types.ValueType = types.text()): Field =>
@@ -57,7 +60,11 @@ const FIELDS = [
 ];
 const byName = (...fields: readonly Field[]) => new Map(fields.map((each) => [each.name, each]));
 const relationOf = (propertyPath: string) => ({ propertyPath }) as Relation;
-const pathOf = (field: Field): FilterableField => ({ relations: [], field, operators: operatorsFor(field) });
+const pathOf = (field: Field, custom: readonly Operator[] = []): FilterableField => ({
+  relations: [],
+  field,
+  operators: operatorsFor(field, custom),
+});
 const FILTERABLE = new Map<string, FilterableField>([
   ...FIELDS.map((field): [string, FilterableField] => [field.name, pathOf(field)]),
   ['author.name', { ...pathOf(title), relations: [relationOf('author')] }],
@@ -188,6 +195,44 @@ describe('[7.1] filters', () => {
     expect(wrong(() => parse(query))).toEqual(errors);
   });
 
+  it.each<[column: object, operators: string]>([
+    [{ type: 'jsonb' }, 'near'],
+    [{ type: 'text', isArray: true }, 'near'],
+    [{ type: 'json' }, ''],
+    [{ type: 'jsonb', isArray: true }, ''],
+    [{ type: 'jsonb', isVirtualProperty: true }, ''],
+    [{ type: 'jsonb', transformer: {} }, ''],
+  ])('[7.1] a column %j without a comparison takes the operators %j', (column, operators) => {
+    const near = customOperator({ name: 'near', takes: ['jsonb', 'text[]'] } as unknown as FilterOperator);
+    const field = { ...fieldOf('extra', types.json), column } as Field;
+    expect([...operatorsFor(field, [near]).keys()].join()).toBe(operators);
+    expect([...operatorsFor(field).keys()]).toEqual([]);
+  });
+
+  it('[7.1] only the database knows when opaque values are equal', () => {
+    const opaque = fieldOf('extra', { ...types.json, comparison: 'opaque' });
+    expect([...operatorsFor(opaque).keys()]).toEqual(['eq', 'ne', 'in', 'nin', 'isNull']);
+  });
+
+  it.each<[query: string, read: string]>([
+    ['filter[pages][near]=10,2', 'pages near 10 2'],
+    ['filter[pages][near]=10', 'filter[pages][near]: must be a number and a distance'],
+    ['filter[pages][near]=10,2&filter[pages][near]=3,1', 'filter[pages][near]: must be sent once, got several'],
+    ['filter[pages][near]=%00', 'filter[pages][near]: must be a number and a distance'],
+    ['filter[title][isNull]=true&filter[title][isNull]=true', 'filter[title][isNull]: must be sent once, got several'],
+  ])('[7.1] with an operator of the application, %s is %s', (query, read) => {
+    const near = customOperator({
+      name: 'near',
+      takes: ['number'],
+      expected: 'a number and a distance',
+      read: (text) => (text === '10' ? undefined : text.split(',').map(Number)),
+      sql: () => '',
+    });
+    const parameters = { filterable: new Map([...FILTERABLE, ['pages', pathOf(pages, [near])]]) };
+    const [error] = wrong(() => listOf(query, parameters));
+    expect(error === 'accepted' ? show(listOf(query, parameters).condition) : error).toBe(read);
+  });
+
   it.each(['filter[title]', 'filter[title][contains]'])('a lone surrogate is no text for %s', (name) => {
     expect(wrong(() => parse({ [name]: '\ud800' }))).toEqual([`${name}: must be text without the character NUL`]);
   });
@@ -264,6 +309,46 @@ describe('[4.4] the query string', () => {
     expect(() => sent(`x=${'ä'.repeat(2_047)}y`)).toThrow('The query string must be at most 4096 bytes long, got 4097');
   });
 
+  it('of a QUERY is its body, whose length has a limit of its own', () => {
+    const names = Object.fromEntries(Array.from({ length: 1_000 }, (_, place) => [`name${place}`, 'x']));
+    const headers = { 'content-type': 'application/json', 'content-length': '9' };
+    const request = { method: 'QUERY', url: '/api/texts', headers, body: names } as HttpRequest;
+    takeBodyAsQuery(request);
+    expect({ ...rawQueryOf(request) }).toEqual(names);
+  });
+
+  it('is the parameter of handlers', () => {
+    class Texts {
+      list(@RawQuery() query: ListQuery): ListQuery {
+        return query;
+      }
+    }
+    const parameters = Reflect.getMetadata('__routeArguments__', Texts, 'list') as object;
+    const [{ factory }] = Object.values(parameters) as [{ factory(data: unknown, context: object): ListQuery }];
+    const getRequest = () => ({ method: 'GET', headers: {}, url: '/api/texts?a=1' });
+    expect({ ...factory(undefined, { switchToHttp: () => ({ getRequest }) }) }).toEqual({ a: '1' });
+  });
+
+  it.each<[url: string | undefined, value: string, key: string]>([
+    ['/api/a%2Cb,c', 'a,b,c', 'a%2Cb,c'],
+    ['/api/a%2Cb;c', 'a,b;c', 'a%2Cb;c'],
+    ['/api/a%2Cb,c/d,e', 'a,b,c', 'a%2Cb,c'],
+    ['/api/texts?id=a%2Cb,c&x=d,e', 'a,b,c', 'a%2Cb,c'],
+    ['/api/a%20b', 'a b', 'a b'],
+    ['/api/d,e', 'a,b', 'a,b'],
+    [undefined, 'a,b', 'a,b'],
+  ])('[8.2] of %s, the key %s was sent as %s', (url, value, key) => {
+    expect(sentKey(url === undefined ? undefined : { method: 'GET', headers: {}, url }, value)).toBe(key);
+  });
+
+  it('has texts only, and no condition where it has no filters', () => {
+    expect(wrong(() => listOf({ page: ['1', 2], size: 5 } as never, {}))).toEqual([
+      'page: must be a string',
+      'size: must be a string',
+    ]);
+    expect(new QueryParameters({}, []).condition).toBe(EVERYTHING);
+  });
+
   it('refuses what is sent twice, and what begins like a filter', () => {
     expect(wrong(() => listOf('page=1&page=1&filter[id]=1&filter[id]=1', { filterable: FILTERABLE }))).toEqual([
       'page: must be sent once, got several',
@@ -281,6 +366,10 @@ describe('[4.4] the query string', () => {
     errors.add('a', 'b');
     const response = { message: 'The query is not valid', errors: [{ field: 'a', message: 'b' }] };
     expect(() => errors.throwIfAny()).toThrow(expect.objectContaining({ response }));
+  });
+
+  it('refuses one parameter after the whole query was read', () => {
+    expect(wrong(() => refuseParameter('after', 'is gone'))).toEqual(['after: is gone']);
   });
 
   it('lists the known names once, but others again', () => {
@@ -427,6 +516,8 @@ describe('[7.2] sorts', () => {
     ['sort=-pages,free', '-pages,free,id'],
     ['sort=-id', '-id'],
     ['sort=title,id,free', 'title,id,free'],
+    ['sort=title&sort=-pages', 'title,-pages,id'],
+    ['', '-price,id', { key: entityKey<Field>([]), readable: [id, price, FIELDS[11]!] }],
     ['sort=id,title,pages,price,free,stage,readAt,-day', 'id,title,pages,price,free,stage,readAt,-day'],
   ])('%j is %s', (query, sort, more = {}) => {
     expect(sortOf(query, more)).toBe(sort);
@@ -480,6 +571,7 @@ describe('[7.3] [7.4] fields and relations', () => {
     ['fields=address.zip,tagsIds', 'address.zip tagsIds'],
     ['fields=readersIds', 'readersIds'],
     ['include=author', `${all} author(id title)`],
+    ['fields=id&include=author&include=comments', 'id author(id title) comments(id title)'],
     ['fields=id&include=comments,author', 'id author(id title) comments(id title)'],
     ['fields=id&include=comments.author&fields[comments]=title', 'id comments(title comments.author(id title))'],
     [
@@ -529,6 +621,12 @@ describe('[7.3] [7.4] fields and relations', () => {
     const include = (count: number) => wrong(() => parseRecordQuery(sent(`include=${names.slice(0, count)}`), many));
     expect(include(10)).toEqual(['accepted']);
     expect(include(11)).toEqual(['include: must name at most 10 relations, got 11']);
+  });
+
+  it('adds the key to the fields of a record where they are without it', () => {
+    const withIt = [title, id];
+    expect(withKey(withIt, BASE.key)).toBe(withIt);
+    expect(withKey([title], BASE.key)).toEqual([id, title]);
   });
 
   it('reads everything where nothing is asked for', () => {

@@ -22,12 +22,12 @@ import {
 } from 'typeorm';
 import type { CrudOptions, FieldPermission } from '../../lib/crud/declare/crud-options.js';
 import { choosesDeleted, deletedIn } from '../../lib/crud/operations/list.js';
-import { beginTask, relatedVisible, type Plan } from '../../lib/crud/plan/plan.js';
+import { beginTask, compilePlan, relatedVisible, type Plan } from '../../lib/crud/plan/plan.js';
 import type { Deleted } from '../../lib/crud/query/parameters.js';
 import type { Call } from '../../lib/crud/store/call.js';
 import type { CallerView } from '../../lib/crud/plan/caller-views.js';
 import { permissionsOf } from '../../lib/crud/rows/field-permissions.js';
-import { newOwnerOf, ownIdOf } from '../../lib/crud/rows/owner.js';
+import { newOwnerOf, ownIdOf, type Ownership } from '../../lib/crud/rows/owner.js';
 import { useScope, type ScopeContext } from '../../lib/crud/declare/scope.js';
 import { conditionOfWhere } from '../../lib/crud/rows/where-condition.js';
 import { ConnectionQueue } from '../../lib/database/connections.js';
@@ -35,7 +35,10 @@ import { Database } from '../../lib/crud/store/database.js';
 import { checkCreated, readBody } from '../../lib/crud/write/bodies.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from '../../lib/entities/permissions.js';
-import { Article, callFor, Cover, openDatabase, planOf, Writer } from './articles.js';
+import { setCaller } from '../../lib/http/principal.js';
+import type { AuthenticationRequired } from '../../lib/http/refusal.js';
+import type { Application } from '../../lib/routes/application.js';
+import { Article, callFor, Cover, Member, openDatabase, planOf, Tag, Writer } from './articles.js';
 import { show } from './shown.js';
 
 let dataSource: DataSource;
@@ -229,6 +232,12 @@ describe('[9.3] the fields', () => {
     expect([UNRESTRICTED.canRead(hidden), UNRESTRICTED.canInsert(hidden)]).toEqual([false, false]);
   });
 
+  it('have the key in creations where clients choose it', () => {
+    const { fields } = compile().schema;
+    const permissions = permissionsOf(new Map(), undefined, { clientId: true });
+    expect(rights(permissions, fields, 'id', 'title', 'deletedAt')).toBe('id:ri title:riu deletedAt:r');
+  });
+
   it('are named in messages where the caller may do anything with them', () => {
     const [field] = compile().schema.fields;
     const may = (read: boolean, insert: boolean, update: boolean): Permissions => ({
@@ -309,8 +318,18 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
 
   it('are no filters where the column of an earlier relation is hidden', async () => {
     const plan = compile({ ...followed, fieldPermissions: { sequelOfId: { read: ['EDITOR'] } } as never });
-    expect((await view(plan, ANN)).filterable).toBe(ALL.filterable);
-    expect((await view(plan, ROOT)).filterable).toBe('title,writer.name,tags.word');
+    expect(await view(plan, ANN)).toEqual(ALL);
+    expect(await view(plan, ROOT)).toEqual({
+      filterable: 'title,writer.name,tags.word',
+      includable: 'writer,tags,cover,cover.article',
+    });
+  });
+
+  it('are not those of a related record whose own column is hidden', async () => {
+    const others = new Map([[Tag, { fieldPermissions: { broaderId: { read: ['EDITOR'] } } }]]);
+    const plan = planOf(dataSource, { includableRelations: ['tags', 'tags.broader'] as never }, undefined, others);
+    expect((await view(plan, ANN)).includable).toBe('tags,tags.broader');
+    expect((await view(plan, ROOT)).includable).toBe('tags');
   });
 
   it('depend on the fields of the related resource', async () => {
@@ -445,6 +464,36 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     const call = callFor(requestOf(user, { params: { writerId: '5', ownerId: '-2' } }));
     expect(shown((await begin(plan, call, 'findAll')).view)).toEqual(view);
     expect(show(await relatedVisible(plan, call))).toBe(related);
+  });
+
+  it('[8.7] below a parent that everybody sees, the path alone counts', async () => {
+    const plan = compile({ entity: Tag as never, endpoint: '/tags/:broaderId/tags' });
+    const call = callFor(requestOf(undefined, { params: { broaderId: '5' } }));
+    expect(show((await begin(plan, call, 'findAll')).view.visible)).toBe('broaderId eq 5');
+  });
+
+  it('[8.7] the path of code outside of requests has values of the column', async () => {
+    const call = callFor(requestOf(undefined, { params: { free: true } }));
+    const { view } = await begin(compile({ endpoint: '/free/:free/articles' }), call, 'findAll');
+    expect(show(view.visible)).toBe('(free eq true & deletedAt isNull)');
+  });
+
+  it('is there at once where no part depends on the request', () => {
+    expect(begin(compile(), callFor(), 'findAll')).not.toBeInstanceOf(Promise);
+  });
+
+  it.each<[what: string, caller: object | undefined, preconditions: string[]]>([
+    ['a caller', ROOT, ['(!id eq 1 | (role eq "ADMIN" & active eq true))']],
+    ['a caller of another table', { ...ROOT, id: 'x' }, []],
+    ['a caller that was not read', undefined, []],
+  ])('[2.5] of records that grant power, %s must still have the role', async (_, caller, expected) => {
+    const options = { entity: Member as never, endpoint: '/members', operations: ['findAll', 'patch'] as never };
+    const request = requestOf(ANN);
+    if (caller) setCaller(request as never, caller as never);
+    const { preconditions } = (await begin(compile(options), callFor(request), 'patch')).view;
+    expect(preconditions.map(({ condition }) => show(condition))).toEqual(expected);
+    const challenges = preconditions.map((each) => (each.refuse() as AuthenticationRequired).challenge);
+    expect(challenges).toEqual(expected.map(() => 'Bearer error="invalid_token"'));
   });
 
   it('[9.1] a scope knows the user and the operation, and is anonymous outside of a request', async () => {
@@ -607,7 +656,45 @@ describe('[9.2] the owner', () => {
     expect(create).toThrow(expect.objectContaining({ challenge }));
   });
 
+  it.each<[what: string, user: object, claim: string, named: unknown, owner: unknown]>([
+    ['the one in the path', ANN, 'id', 7, 7],
+    ['nobody for a bound user without the claim', ANN, 'team', undefined, [403, 'Owner access required']],
+    ['left out for another user without the claim', ROOT, 'team', undefined, undefined],
+    ['its claim', { ...ANN, team: 9 }, 'team', undefined, 9],
+  ])('of a new record is %s', async (_, user, claim, named, owner) => {
+    const ownership: Ownership = { ...owned().owner!, claim, except: ['ADMIN'] };
+    let given: unknown;
+    const refused = await refusal(() => (given = newOwnerOf(ownership, requestOf(user) as never, named)));
+    expect(refused === 'accepted' ? given : refused).toEqual(owner);
+  });
+
   it('outside of a request is nobody', async () => {
     expect(await refusal(() => newOwnerOf(owned().owner!, undefined))).toEqual([401, 'Authentication required']);
+  });
+});
+
+describe('the plan of a resource', () => {
+  const related = { relations: () => new Map<string, Plan>(), referenced: () => [] };
+  const planWhere = (isStarted: boolean) =>
+    compilePlan(compile(), dataSource.getRepository(Article), related, () => isStarted, {} as Application);
+
+  it('keeps its store once the subscribers are known', () => {
+    const [started, starting] = [planWhere(true), planWhere(false)];
+    expect(started.store).toBeInstanceOf(Object);
+    expect(started.store).toBe(started.store);
+    expect(starting.store).not.toBe(starting.store);
+  });
+
+  it('loads the validator once', () => {
+    const plan = planWhere(true);
+    expect(plan.loadValidator()).toBeInstanceOf(Promise);
+    expect(plan.loadValidator()).toBe(plan.loadValidator());
+  });
+
+  it('[8.3] takes the ids of links in a body', () => {
+    const plan = compile({ linkableRelations: ['tags'] });
+    const errorsOf = (body: object) => plan.readBody(body as never, 'create', UNRESTRICTED).errors;
+    expect(errorsOf({ title: 'a', tagsIds: [1] })).toEqual([]);
+    expect(errorsOf({ title: 'a', coversIds: [1] })).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
 import { declareRoute } from '../../lib/routes/declared-route.js';
-import type { Route } from '../../lib/routes/route.js';
+import { makeRoute, type Route } from '../../lib/routes/route.js';
 import {
   AUTHENTICATED as ANY_TOKEN,
   DENIED as NOBODY,
@@ -332,6 +332,36 @@ describe('rules of the package for its own routes', () => {
     ]);
   });
 
+  it('[3.4] of a QUERY are the rules for GET', () => {
+    const handler = (): void => undefined;
+    declareRoute(handler, { declaredBy: 'CRUD', queryOf: handler });
+    const rules = [rule('GET /own', roles('A')), rule('QUERY /own', roles('B'))];
+    expect(rows([route('QUERY /own', handler), route('QUERY /other')], rules)).toEqual([
+      'QUERY /own: A',
+      'QUERY /other: any token',
+    ]);
+  });
+
+  it('[2.5] say whether the user of the token is read again', () => {
+    const reads = (readsCaller?: () => boolean) => {
+      const handler = (): void => undefined;
+      declareRoute(handler, { declaredBy: 'CRUD', ...(readsCaller && { readsCaller }) });
+      return compiled([route('GET /own', handler)], [rule('/own', roles('A'))]).of(
+        '/own',
+        'GET',
+      )?.({
+        path: '/own',
+        params: {},
+      });
+    };
+    expect(reads(() => true)).toMatchObject({ kind: 'authenticated', readsCaller: true });
+    expect([reads(() => false), reads()].map((access) => access && 'readsCaller' in access)).toEqual([false, false]);
+  });
+
+  it('[3.4] leave a route without a handler to the URL rules', () => {
+    expect(rows([makeRoute('GET', '/a')], [rule('/a', roles('A'))])).toEqual(['GET /a: A']);
+  });
+
   it('[3.4] have the method and path of the route', () => {
     const [entry] = compiled([route('GET /own/:id', declared('public'))], []).entries;
     expect(entry?.access.rules).toEqual([
@@ -423,6 +453,8 @@ describe('decorators after the rules', () => {
       'no route',
     ]);
     expect(at('PUT')).toBe('C');
+    // Two handlers of one method.
+    expect([at('POST', everyMethod), at('POST')]).toEqual(['C', 'no route']);
   });
 
   it('[3.3] of a class apply to its own route of an inherited method', () => {
@@ -442,6 +474,17 @@ describe('decorators after the rules', () => {
       { controller: Closed, method: list },
     ]);
     expect(entries.map(({ path, access }) => `${path}: ${words(access)}`)).toEqual(['/x/open: public', '/closed: A']);
+  });
+
+  it('[3.3] of a method may restrict what those of its class open', () => {
+    @Public()
+    class Shop {
+      @Roles('A')
+      list(): void {}
+    }
+    const methods = [{ controller: Shop, method: Shop.prototype.list }];
+    const { entries } = compiled([route('GET /', Shop.prototype.list)], [], WIDE, ANY_TOKEN, methods);
+    expect(entries.map(({ access }) => words(access))).toEqual(['A']);
   });
 
   it('[3.3] have the pattern of their route', () => {

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
-import { AUTHENTICATED as ANY_TOKEN, PUBLIC as ANYBODY } from '../../lib/access/access.js';
+import { AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, PUBLIC as ANYBODY } from '../../lib/access/access.js';
 import type { CompiledAccess } from '../../lib/access/compiled-access.js';
 import { compileRoleHierarchy, type RoleHierarchy } from '../../lib/access/role-hierarchy.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import type { Rule } from '../../lib/access/access.js';
+import type { Access, Rule } from '../../lib/access/access.js';
 import { findRuleWarnings } from '../../lib/access/rule-warnings.js';
 import { declareRoute, type DeclaredRoute } from '../../lib/routes/declared-route.js';
 import type { Route } from '../../lib/routes/route.js';
@@ -210,6 +210,16 @@ describe('warnings about rules', () => {
       [],
     ],
     [
+      'no rule for PUT beside POST of the same path',
+      { routes: ['PUT /a', 'POST /a'], rules: [rule('/**', AUTHENTICATED), rule('PUT /a', roles('A'))] },
+      [],
+    ],
+    [
+      'a rule for PUT of the root, but not for PATCH',
+      { routes: ['PUT /', 'PATCH /'], rules: [rule('/**', AUTHENTICATED), rule('PUT /', roles('A'))] },
+      [unrestricted('Shop.roles("A", "PUT /")', '/')],
+    ],
+    [
       'no rule for PUT beside PATCH of another resource',
       {
         routes: ['PUT /a/:id', 'PATCH /b/:id'],
@@ -258,6 +268,11 @@ describe('warnings about rules', () => {
       { outside: ['GET /a', 'GET /b'], rules: TWO },
       [impossible('GET /a', A, B)],
     ],
+    [
+      'no role beside that of keys',
+      { routes: ['GET /a'], rules: [rule('/**', roles('A')), rule('/a', roles('KEY'))] },
+      [],
+    ],
     ['no roles of which one includes the other', { routes: ['GET /a'], rules: TWO, hierarchy: { A: ['B'] } }, []],
     ['no roles that a third includes', { routes: ['GET /a'], rules: TWO, hierarchy: { C: ['A', 'B'] } }, []],
     [
@@ -302,6 +317,11 @@ describe('warnings about rules', () => {
       ],
     ],
     [
+      'no roles that differ in letters',
+      { routes: ['GET /a'], rules: [rule('/a', roles('GROSSKUNDE', 'GROßKUNDE'))] },
+      [],
+    ],
+    [
       'all warnings at once',
       {
         routes: ['GET /a', 'GET /b', 'GET /c/:id'],
@@ -324,15 +344,21 @@ describe('warnings about rules', () => {
 describe('warnings about generated routes', () => {
   interface Generated {
     readonly endpoint: string;
-    readonly routes: readonly string[];
+    /** Some with what they declare. */
+    readonly routes: readonly (string | readonly [line: string, declared: Partial<DeclaredRoute>])[];
     readonly needsUser?: string;
+    readonly fallback?: Access;
   }
 
-  function warningsOfGenerated({ endpoint, routes, needsUser }: Generated, rules: readonly Rule[]): string[] {
-    const declared = routes.map((line) =>
-      generatedRoute(line, { controllerPath: endpoint, ...(needsUser && { needsUser }) }),
-    );
-    const inside = compileRouteAccess(declared, { rules, fallback: ANYBODY }, IS_CASE_SENSITIVE);
+  function warningsOfGenerated(
+    { endpoint, routes, needsUser, fallback = ANYBODY }: Generated,
+    rules: readonly Rule[],
+  ): string[] {
+    const declared = routes.map((each) => {
+      const [line, more] = typeof each === 'string' ? [each] : each;
+      return generatedRoute(line, { controllerPath: endpoint, ...(needsUser && { needsUser }), ...more });
+    });
+    const inside = compileRouteAccess(declared, { rules, fallback }, IS_CASE_SENSITIVE);
     const outsideRoutes = compileRouteAccess([], { rules, fallback: ANYBODY }, IS_CASE_SENSITIVE);
     const compiled = {
       policy: { rules },
@@ -350,7 +376,37 @@ describe('warnings about generated routes', () => {
   const left = (words: string, restricted: string, open: string, patterns: string): string =>
     `${words} restricts ${restricted} but not ${open}. Restrict ${patterns} too, or declare a rule of its own for it.`;
 
-  it.each<[what: string, routes: string[], rule: Rule, warnings: string[]]>([
+  it.each<[what: string, routes: Generated['routes'], rule: Rule, warnings: string[]]>([
+    [
+      'PUT, but not PATCH, where both know their path',
+      ['PUT', 'PATCH'].map((verb) => [`${verb} /a/:id`, { path: ':id' }] as const),
+      rule('PUT /a/*', roles('A')),
+      [left('Shop.roles("A", "PUT /a/*")', 'PUT /a/:id', 'PATCH /a/:id', '"PATCH /a/*"')],
+    ],
+    [
+      'POST, but not a copy with the same path',
+      ['POST /a', ['GET /a', { path: '/', copyOf: ['POST /'] }]],
+      rule('POST /a', roles('A')),
+      [left('Shop.roles("A", "POST /a")', 'POST /a', 'GET /a', '"GET /a"')],
+    ],
+    [
+      'POST, but not a copy whose path begins with a slash',
+      ['POST /a', ['GET /a/b', { path: '/b', copyOf: ['POST /'] }]],
+      rule('POST /a', roles('A')),
+      [left('Shop.roles("A", "POST /a")', 'POST /a', 'GET /a/b', '"GET /a/b"')],
+    ],
+    [
+      'PUT, but not a PATCH whose path in the declaration is another one',
+      ['PUT /a/b', ['PATCH /a/b', { path: 'c', copyOf: ['POST /'] }]],
+      rule('PUT /a/b', roles('A')),
+      [left('Shop.roles("A", "PUT /a/b")', 'PUT /a/b', 'PATCH /a/b', '"PATCH /a/b"')],
+    ],
+    [
+      'DELETE of a record, and another operation below it',
+      ['DELETE /a/:id', 'DELETE /', 'POST /a/:id/publish'],
+      rule('DELETE /a/*', roles('A')),
+      [],
+    ],
     [
       'a list, but not its copies',
       ['GET /a', 'GET /a/search', 'GET /a/count', 'GET /a/aggregate', 'GET /a/export'],
@@ -390,6 +446,11 @@ describe('warnings about generated routes', () => {
     expect(warningsOfGenerated({ endpoint: '/a', routes }, [declared])).toEqual(warnings);
   });
 
+  it('[3.2] a list is no reason to warn of copies that the default denies', () => {
+    const routes = ['GET /a', 'GET /a/search'];
+    expect(warningsOfGenerated({ endpoint: '/a', routes, fallback: NOBODY }, [rule('GET /a', roles('A'))])).toEqual([]);
+  });
+
   it('[3.2] a record, but not the records of a nested endpoint below it', () => {
     const routes = ['PUT /a/:id', 'PATCH /a/:id', 'DELETE /a/:id', 'GET /a/:aId/b', 'POST /a/:aId/b'];
     const warnings = warningsOfGenerated({ endpoint: '/a/:aId/b', routes }, [
@@ -423,6 +484,12 @@ describe('warnings about generated routes', () => {
     const sentence =
       'POST /a is public, but enableIdempotency of Thing requires a user. Restrict the route, or remove the option.';
     expect(warningsOfGenerated({ endpoint: '/a', routes, needsUser }, rules)).toEqual(isWarned ? [sentence] : []);
+    expect(warningsOfGenerated({ endpoint: '/a', routes }, rules)).toEqual([]);
+  });
+
+  it('[8.6] a POST that needs a user is compared with its own route', () => {
+    const routes = ['POST /b', ['POST /a', { needsUser: 'enableIdempotency of Thing' }]] as const;
+    const rules = [rule('POST /a', AUTHENTICATED), rule('POST /b', PUBLIC)];
     expect(warningsOfGenerated({ endpoint: '/a', routes }, rules)).toEqual([]);
   });
 });

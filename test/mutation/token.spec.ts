@@ -1,8 +1,9 @@
 import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
 import type { Authentication } from '../../lib/access/principal.js';
 import { BearerAuthenticator } from '../../lib/auth/plugins/bearer-authenticator.js';
 import { checkOwnClaims, readClaims } from '../../lib/auth/tokens/claims.js';
-import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
+import { AccessTokens as Tokens, type TokenKey } from '../../lib/auth/tokens/access-tokens.js';
 import type { AuthUser } from '../../lib/auth/users/auth-user.js';
 import type { ResolvedAuthOptions } from '../../lib/auth/options/resolve-options.js';
 import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
@@ -65,6 +66,7 @@ describe('tokens that are verified', () => {
     ['a header of null', () => makeToken({ header: 'null' })],
     ['a header that is text', () => makeToken({ header: '"alg"' })],
     ['a header without alg', () => makeToken({ header: { typ: 'JWT' } })],
+    ['a header that begins with a space', () => makeToken({ header: ' {"alg":"HS256","typ":"JWT"}' })],
     ['a header that is no JSON', () => makeToken({ header: 'alg' })],
     ['alg in lower case', () => makeToken({ header: { alg: 'hs256' } })],
     ['alg none over the right signature', () => makeToken({ header: { alg: 'none' } })],
@@ -115,6 +117,22 @@ describe('the options of tokens', () => {
     expect(both!.verify(old!.sign(ANN))).toEqual(ANN);
     expect(current!.verify(both!.sign(ANN))).toEqual(ANN);
     expect(old!.verify(both!.sign(ANN))).toBeUndefined();
+  });
+
+  it('[2.5] a key signs before the secrets, with the terms and the claims that there are', () => {
+    const given: unknown[] = [];
+    const sign = (payload: object): string => `signed ${given.push(payload)}`;
+    const verify = (token: string): unknown => (token === 'signed 1' ? claims() : undefined);
+    const key: TokenKey = {
+      secret: Buffer.alloc(0),
+      signerOf: (terms) => (given.push(terms), { sign, verify }),
+    };
+    const both = tokensWith({ tokenKeys: [key], issuer: 'shop' });
+    expect(given.splice(0)).toStrictEqual([{ expiresIn: 86_400, issuer: 'shop' }]);
+    expect(both.sign(ANN)).toBe('signed 1');
+    expect(given).toStrictEqual([ANN]);
+    expect(both.verify('signed 1')).toEqual(ANN);
+    expect(both.verify(tokensWith({ issuer: 'shop' }).sign(ANN))).toEqual(ANN);
   });
 
   it('[2.5] a token with `crit` is none, whichever secret has signed it', () => {
@@ -340,10 +358,13 @@ describe('the caller of a request, with plugins', () => {
   const ANN_EDITOR = { active: true, role: 'EDITOR', email: 'ann@example.com' };
 
   /** @param found what each plugin finds */
-  function authenticator(found: Authentication[] = [], user: object | null = ANN_EDITOR) {
+  function authenticator(
+    found: Authentication[] = [],
+    user: object | null = ANN_EDITOR,
+    roles: object = { expand: (names: string[]) => names.flatMap((name) => [name, `${name}_HELPER`]) },
+  ) {
     const users = { findById: async (id: string) => (id === '7' || id === '1' ? user : null) };
     const plugins = { authenticate: () => found.map(async (each) => each) };
-    const roles = { expand: (names: string[]) => names.flatMap((name) => [name, `${name}_HELPER`]) };
     const application = { stateOf: (state: unknown) => (state === CallerRoles ? roles : undefined) };
     const parts = [tokens(), users, options(1), plugins, application] as const;
     return new BearerAuthenticator(...(parts as unknown as ConstructorParameters<typeof BearerAuthenticator>));
@@ -372,6 +393,25 @@ describe('the caller of a request, with plugins', () => {
       isKey: false,
       principal: { id: 7, email: 'ann@example.com', roles: ['EDITOR_HELPER', 'EDITOR', 'USER'] },
     });
+  });
+
+  it('[2.5] has the role of the user where no hierarchy is known', async () => {
+    const found = [caller({ roles: ['ADMIN', 'EDITOR', 'USER'] })];
+    const confirmed = await authenticator(found, ANN_EDITOR, {}).confirm(anonymous, request);
+    expect(confirmed?.principal?.roles).toEqual(['EDITOR', 'USER']);
+  });
+
+  it('[2.5] is not known while the users cannot be read', async () => {
+    const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const user = {
+      get active(): boolean {
+        throw new Error('no connection');
+      },
+    };
+    const { failure, ...others } = await authenticator([], user).readCaller(bearer);
+    expect([failure?.getStatus(), others]).toEqual([503, { bearerWasSent: true }]);
+    expect(error.mock.calls.map(([line]) => line as unknown)).toEqual(['The user of a token could not be read.']);
+    error.mockRestore();
   });
 
   it.each([
