@@ -18,8 +18,8 @@ export interface AccessSettings {
    */
   roleHierarchy?: RoleHierarchy;
   /**
-   * Turns warnings about access rules into errors at startup: a route without a rule, a rule without a route, a public
-   * rule that opens part of a route, roles that no user can have together. In production also a driver without limits.
+   * Turns warnings about access rules into errors at startup, such as a route without a rule, a rule without a route,
+   * and an override that other operations bypass. In production also a driver without limits.
    * @default false
    */
   strict?: boolean;
