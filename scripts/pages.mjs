@@ -19,7 +19,7 @@ export function watchConsole(page, messages) {
 /** Looks for violations of accessibility, and for a page that is wider than the window. */
 export async function checkPage(page, name) {
   await page.evaluate(AXE);
-  const found = await page.evaluate(async () => (await globalThis.axe.run({ resultTypes: ['violations'] })).violations);
+  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations);
   const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   const described = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
   assert.deepEqual(described, [], name);
