@@ -79,7 +79,10 @@ function tooLongColumn(
   return texts.toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0].column;
 }
 
-/** Names no field that the database or clients do not know. @param error a `conflict` of `databaseFailureOf` */
+/**
+ * Names no field or relation if the database does not say which, or if clients do not know it.
+ * @param error a `conflict` of `databaseFailureOf`
+ */
 export async function describeConflict(error: unknown, write: FailedWrite): Promise<Conflict> {
   const { schema, operation, permissions } = write;
   const violation = violationOf(error);

@@ -42,8 +42,6 @@ export const isUndefinedOr =
 export const isMethodName: Accepts = (value) =>
   /^(?!(on|before|after)[A-Z]|then$)[a-z]\w*$/.test(String(value)) && !(String(value) in {});
 
-export const isSuccess: Accepts = (value) => Number.isInteger(value) && Math.floor(Number(value) / 100) === 2;
-
 /** Whether a value is an object with these properties and no others. */
 export function isObjectOf(properties: Readonly<Record<string, Accepts>>): Accepts {
   const names = Object.keys(properties);

@@ -103,9 +103,8 @@ export class Logins {
     return { ...challenge, success: true };
   }
 
-  private async logIn(found: AuthUser, context: LoginContext, recheck: Recheck): Promise<LoginAnswer> {
-    const { send, session, revoke } = await this.plugins.issue(found, context);
-    try {
+  private logIn(found: AuthUser, context: LoginContext, recheck: Recheck): Promise<LoginAnswer> {
+    return this.plugins.issue(found, context, async ({ send, session }) => {
       // A reset, a new role or a deactivation may have come between, and ended the sessions that it found.
       const present = await recheck();
       if (!present) throw this.failed(found[this.options.loginField] ?? String(found.id), context);
@@ -119,10 +118,7 @@ export class Logins {
         message: 'Login successful',
         data: { user: { id, email, username, role }, token, ...members },
       };
-    } catch (error) {
-      await revoke();
-      throw error;
-    }
+    });
   }
 
   /** @internal For a user who has just registered. Where `beforeLogin` or `claims` fails, the user is removed. */
@@ -139,14 +135,10 @@ export class Logins {
     this.events.emit('user.registered', { userId });
     const profile = profileOf(user, this.options);
     if (challenge) return { success: true, message: challenge.message, data: { user: profile, ...challenge.data } };
-    const { send, session, revoke } = await this.plugins.issue(user, context);
-    try {
+    return this.plugins.issue(user, context, ({ send, session }) => {
       const token = this.accessTokens.signFor(user, own, session);
       return { success: true, message: 'Registration successful', data: { user: profile, token, ...send() } };
-    } catch (error) {
-      await revoke();
-      throw error;
-    }
+    });
   }
 
   /**

@@ -3,16 +3,9 @@ import { Logger, type Type } from '@nestjs/common';
 import { ACCESS_SETTINGS } from '../../access/access-options.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { areNames, areSomeNames, expectKnownNames, isClass, isProduction } from '../../options/invalid-option.js';
-import { flag, integer, isFunction, isObject, isOneOf, optional, plainPath } from '../../options/option-table.js';
-import {
-  isMethodName,
-  positive,
-  readNestedOptions,
-  readOptions,
-  refuseAuthOption,
-  row,
-} from '../../options/option-table.js';
-import type { Accepts, OptionsOf, Refuse } from '../../options/option-table.js';
+import { flag, integer, isFunction, isMethodName, isObject, isOneOf, optional } from '../../options/option-table.js';
+import { plainPath, positive, readNestedOptions, readOptions, refuseAuthOption } from '../../options/option-table.js';
+import { row, type Accepts, type OptionsOf, type Refuse } from '../../options/option-table.js';
 import { BCRYPT_BYTES, type PasswordHasher } from '../passwords/password-hasher.js';
 import { PASSWORD_POLICY } from '../passwords/password-policy.js';
 import type { AuthPlugin, Endpoint } from '../plugins/plugin.js';
@@ -199,7 +192,7 @@ function expectPlugins(plugins: readonly AuthPlugin[], repositoryClass: Type<Use
   }
   const declared = plugins.flatMap(({ name, endpoints = [], limits = {}, accessTokens }) => [
     `the plugin ${name}`,
-    ...endpoints.flatMap((each) => [`the endpoint ${each.name}`, `the route ${each.route.replaceAll(/:\w+/g, ':id')}`]),
+    ...endpoints.flatMap((each) => [`the endpoint ${each.name}`, `the route ${each.route}`]),
     ...Object.keys(limits).map((action) => `the limits of ${action}`),
     ...(accessTokens ? ['the lifetime of access tokens'] : []),
   ]);

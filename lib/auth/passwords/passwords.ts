@@ -64,7 +64,10 @@ export class Passwords {
     return isEqual && !isUnknown;
   }
 
-  /** Renews a hash of a lower cost or another hasher. A login does not fail by it. @returns the hash after it */
+  /**
+   * Replaces a hash that was made at a lower cost, or by another hasher. A login does not fail by it.
+   * @returns the hash that the user has then
+   */
   async renew({ id, password: hash }: AuthUser, password: string): Promise<string> {
     if (!this.hasher.needsRehash(hash)) return hash;
     try {

@@ -8,6 +8,12 @@ import { setHeaders } from '../../response-headers/answer-headers.js';
 import { AuthServices, type AccountChange, type AuthPlugin, type Endpoint, type IssuedParts } from './plugin.js';
 import type { LoginChallenge, LoginContext } from './plugin.js';
 
+interface Issued {
+  readonly session: IssuedParts['session'];
+  /** Sets the headers. @returns the members of the answer */
+  send(): Readonly<Record<string, unknown>>;
+}
+
 @Injectable()
 export class AuthPlugins {
   private readonly plugins: readonly AuthPlugin[];
@@ -48,12 +54,9 @@ export class AuthPlugins {
     return undefined;
   }
 
-  /** @returns what all of them have issued, to be sent and revoked as one */
-  async issue(user: AuthUser, context: LoginContext) {
+  /** What the plugins issue is revoked where one of them fails, or the answer does. */
+  async issue<T>(user: AuthUser, context: LoginContext, answer: (issued: Issued) => T | Promise<T>): Promise<T> {
     const issued: IssuedParts[] = [];
-    const revoke = async (): Promise<void> => {
-      for (const each of issued) await each.revoke?.();
-    };
     try {
       for (const plugin of this.plugins) {
         const part = (await plugin.issue?.(this.services, user, context)) ?? {};
@@ -61,18 +64,17 @@ export class AuthPlugins {
         if (part.members && ('user' in part.members || 'token' in part.members))
           throw new Error(`The plugin ${plugin.name} must not issue the members user and token.`);
       }
+      const session = issued.find((each) => each.session !== undefined)?.session;
+      const members = Object.assign({}, ...issued.map((each) => each.members)) as Readonly<Record<string, unknown>>;
+      const send = (): typeof members => {
+        for (const { headers = {} } of issued) setHeaders(context.request, headers);
+        return members;
+      };
+      return await answer({ send, session });
     } catch (error) {
-      await revoke();
+      for (const each of issued) await each.revoke?.();
       throw error;
     }
-    const session = issued.find((each) => each.session !== undefined)?.session;
-    const members = Object.assign({}, ...issued.map((each) => each.members)) as Readonly<Record<string, unknown>>;
-    /** Sets the headers. @returns the members */
-    const send = (): typeof members => {
-      for (const { headers = {} } of issued) setHeaders(context.request, headers);
-      return members;
-    };
-    return { send, session, revoke };
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Makes operations of those that an application declares. */
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
-import { isFunction, isMethodName, isObject, isObjectOf, isOneOf, isSuccess } from '../../options/option-table.js';
+import { integer, isFunction, isMethodName, isObject, isObjectOf, isOneOf } from '../../options/option-table.js';
 import { isUndefinedOr, optional, plainPath, readOptions, row } from '../../options/option-table.js';
 import type { Accepts, Refuse } from '../../options/option-table.js';
 import { expectJsonObject } from '../../http/json-body.js';
@@ -29,7 +29,7 @@ const isName: Accepts = (value) => isMethodName(value) && value !== 'read';
 const isRoute = isObjectOf({
   verb: isOneOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
   path: (path) => isText(path) && plainPath(String(path).replace(/^:id(?=\/)/, 'id')) !== undefined,
-  status: isUndefinedOr(isSuccess),
+  status: isUndefinedOr(integer(200, 200, 299).accepts),
 });
 const isDescription = isObjectOf({
   summary: isText,
@@ -78,7 +78,7 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
     ...given,
     route: { ...route, takes: taken.filter((each) => typeof each === 'string') },
     needsRequest: 'always',
-    // For the OpenAPI document: `patch` and its like keep to the header of the request.
+    // For the OpenAPI document. The operation of the resource that `run` calls compares the header.
     ...(takesId && !['GET', 'POST'].includes(route.verb) && { ifMatch: 'version' }),
     description: {
       ...texts,
@@ -106,7 +106,8 @@ function contextOf({ plan, call, hooks, view }: Task): OperationContext<object> 
     resource: hooks as GeneratedController<object>,
     count: (where = true) => run(plan, call, (within) => store.reader.count(within, visible(where))),
     async find({ where = true, sort, limit = 100 } = {}) {
-      if (!(Number.isSafeInteger(limit) && limit >= 0)) throw new TypeError(`No number of records to find: ${limit}`);
+      if (!(Number.isSafeInteger(limit) && limit >= 0))
+        throw new TypeError(`limit must be an integer from 0, got ${limit}`);
       const request = allFields(view.list);
       const range = { limit, offset: 0 };
       const fields = selectedFields(request, schema.key);

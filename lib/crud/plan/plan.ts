@@ -123,7 +123,10 @@ function partsOf(resource: Resource<object>): readonly Part[] {
   return declared.filter((part) => part !== undefined && part !== false);
 }
 
-/** Synchronous where no parts are declared. @throws 404 for a wrong parameter of the path; what the scope throws */
+/**
+ * Synchronous if the resource declares no parts.
+ * @throws 404 where the path has a parameter that is none; what the scope throws
+ */
 export function beginTask<T extends object>(
   { plan, call, hooks }: OperationTools<T>,
   operation: string,
@@ -163,7 +166,10 @@ export async function visibleThrough(plan: Plan, call: Call, relation: Relation)
   return or(...conditions);
 }
 
-/** The values of the fields that the endpoint names. @throws 404 for a value that is none for its column */
+/**
+ * The value of each field that an endpoint such as `/api/shops/:shopId/products` names.
+ * @throws 404 for a value that is none for its column
+ */
 function pathValues(name: string, parameters: ReadonlyMap<string, Field>, request: HttpRequest | undefined) {
   const values = new Map<Field, unknown>();
   for (const [parameter, field] of parameters) {
