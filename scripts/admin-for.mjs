@@ -12,7 +12,6 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { generate } from 'otplib';
@@ -20,7 +19,7 @@ import { chromium } from 'playwright-core';
 
 import { browserPath } from '../test/harness/browser.js';
 import { freePort } from './free-port.mjs';
-import { answers, checkPage, watchConsole } from './pages.mjs';
+import { answers, checkPage, settle, watchConsole } from './pages.mjs';
 import { ADMIN, withShop } from './sample-shop.mjs';
 
 const FOLDER = fileURLToPath(new URL('../packages/ra-data-declarest/admin', import.meta.url));
@@ -331,8 +330,7 @@ function watch() {
 
 /** Looks for violations of accessibility, and for a page that is wider than the window. */
 async function check(name) {
-  // Dialogs and notifications fade in, and change colours meanwhile.
-  await setTimeout(600);
+  await settle(page);
   if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) });
   await checkPage(page, name);
 }

@@ -21,7 +21,7 @@ import { chromium } from 'playwright-core';
 
 import { browserPath, PASSKEY_DEVICE } from '../test/harness/browser.js';
 import { freePort } from './free-port.mjs';
-import { answers, checkPage, watchConsole } from './pages.mjs';
+import { answers, checkPage, settle, watchConsole } from './pages.mjs';
 
 const EXAMPLE = fileURLToPath(new URL('../examples/admin', import.meta.url));
 const ADMIN = { email: 'boss@shop.example', password: 'the boss of the shop' };
@@ -807,8 +807,6 @@ async function step(title, work) {
 
 /** Looks for violations of accessibility, and for a page that is wider than the window. */
 async function check(name) {
-  // Dialogs and notifications fade in, and change colours meanwhile.
-  await setTimeout(600);
   await show(name);
   await checkPage(page, name);
 }
@@ -834,10 +832,8 @@ async function logInAnew(user) {
 }
 
 async function show(name) {
-  if (!screenshots) return;
-  // Notifications fade in.
-  await setTimeout(400);
-  await page.screenshot({ path: join(screenshots, `${name}.png`) });
+  await settle(page);
+  if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) });
 }
 
 /** The names of menu entries, columns, inputs and buttons. */

@@ -3,6 +3,7 @@
 //
 //     npm run exam                   every patch
 //     npm run exam -- --only 07,12   some of them
+//     npm run exam -- --check        only whether each patch fits the sources, as CI asks
 //     npm run exam -- --docs         writes the result into docs/internals/seeded-vulnerabilities.md
 //
 // A failure counts only if the same test fails twice with the patch and passes without it. The spec files that a patch names
@@ -33,7 +34,7 @@ const MOST_MINUTES = 10;
 const NO_END = `no end within ${MOST_MINUTES} minutes`;
 const NOT_RUN = 'the file does not run';
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, docs: { type: 'boolean' } } });
+const { values } = parseArgs({ options: { only: { type: 'string' }, docs: { type: 'boolean' }, check: { type: 'boolean' } } });
 const modules = realpathSync('node_modules');
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'declarest-exam-')));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
@@ -56,9 +57,10 @@ const redWithoutPatch = new Map();
 // All of them, whichever are tested: a patch that no longer fits the sources is found at once.
 for (const { number, tests, ...hole } of readHoles()) {
   await applyPatch({ number, ...hole }, base, '--check');
-  for (const spec of tests.filter((name) => !specs.includes(name)))
-    console.warn(`Hole ${number} names ${spec}, which is not a spec file. Correct its line "# Tests:".`);
+  const unknown = tests.find((name) => !specs.includes(name));
+  if (unknown) refuse(`Hole ${number} names ${unknown}, which is not a spec file. Correct its line "# Tests:".`);
 }
+if (values.check) process.exit();
 cpSync(base, patched, { recursive: true, verbatimSymlinks: true });
 
 const results = [];

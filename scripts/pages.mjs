@@ -16,6 +16,14 @@ export function watchConsole(page, messages) {
   });
 }
 
+/** Waits until what fades or moves has arrived: dialogs and notifications change colours meanwhile. */
+export async function settle(page) {
+  await page.waitForFunction(() => {
+    const ends = (animation) => animation.effect.getComputedTiming().endTime !== Infinity;
+    return document.getAnimations().every((animation) => animation.playState !== 'running' || !ends(animation));
+  });
+}
+
 /** Looks for violations of accessibility, and for a page that is wider than the window. */
 export async function checkPage(page, name) {
   await page.evaluate(AXE);
