@@ -177,6 +177,7 @@ describe('the service with every login', () => {
         await writeFile(join(compiled.directory, platform, path), filesOn[platform]!.get(path)!);
   });
   afterAll(() => compiled.remove());
+  afterEach(() => void vi.unstubAllEnvs());
 
   const start = (platform: Platform, variables: Readonly<Record<string, string>> = {}) =>
     startChild(process.execPath, ['src/started.js'], {
@@ -243,7 +244,6 @@ describe('the service with every login', () => {
       await expect(loaded).rejects.toThrow(`${name} must be set in production.`);
       vi.stubEnv(name, FRONT_END);
     }
-    vi.unstubAllEnvs();
   });
 
   it.each(PLATFORMS)('has the routes of access.json on %s', async (platform) => {
