@@ -1,10 +1,10 @@
 /** `declarest user` on a compiled application with a database of its own. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import bcrypt from 'bcrypt';
 import { DataSource } from 'typeorm';
-import { parseCommand } from '../../lib/cli/arguments.js';
+import { type ApplicationCommand, type Outcome, parseCommand } from '../../lib/cli/arguments.js';
+import { runCommand } from '../../lib/cli/commands.js';
 import { type Ended, startChild } from '../child-process.js';
 import { type Compiled, compile } from '../compiled.js';
 
@@ -32,13 +32,13 @@ class Mailer {
 
 @Module({
   imports: [
-    TypeOrmModule.forRoot({ type: 'better-sqlite3', database: 'app.db', autoLoadEntities: true, synchronize: true }),
+    TypeOrmModule.forRoot({ type: 'better-sqlite3', database: import.meta.dirname + '/app.db', autoLoadEntities: true, synchronize: true }),
     AuthModule.forRoot({
       userClass: User,
       jwtSecret: 'x'.repeat(40),
       bcryptRounds: 4,
       sessions: true,
-      passwordReset: process.env['RESET'] !== 'off',
+      passwordReset: true,
       mailer: useClass(Mailer),
       enforcedRoles: ['ADMIN', 'EDITOR'],
       strict: true,
@@ -56,20 +56,27 @@ export class AppModule {}
 `;
 
 let compiled: Compiled;
-let folder: string;
 beforeAll(async () => {
-  compiled = await compile(['lib/cli/declarest.ts'], { 'apps/app.ts': APPLICATION, 'apps/plain.ts': WITHOUT_USERS });
-  folder = await mkdtemp(join(tmpdir(), 'declarest-user-'));
+  compiled = await compile(['lib/cli/declarest.ts'], {
+    'apps/app.ts': APPLICATION,
+    'apps/unmailed.ts': APPLICATION.replace('passwordReset: true', 'passwordReset: false'),
+    'apps/plain.ts': WITHOUT_USERS,
+  });
 });
-afterAll(async () => {
-  await compiled.remove();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => compiled.remove());
 
-function user(action: string, args: readonly string[], { app = 'app', input = '', env = {} } = {}): Promise<Ended> {
-  const file = join(compiled.directory, 'lib/cli/declarest.js');
-  const all = [file, 'user', action, join(compiled.directory, `apps/${app}.js`), ...args];
-  return startChild(process.execPath, all, { cwd: folder, input, env }).ended;
+const moduleOf = (app: string): string => join(compiled.directory, 'apps', `${app}.js`);
+
+/** In processes of its own, as for a user. */
+function program(action: string, args: readonly string[], input: string): Promise<Ended> {
+  const all = [join(compiled.directory, 'lib/cli/declarest.js'), 'user', action, moduleOf('app'), ...args];
+  return startChild(process.execPath, all, { cwd: compiled.directory, input }).ended;
+}
+
+/** In the process of the test, with a standard input of its own. */
+function user(action: string, args: readonly string[], { app = 'app', input = '' } = {}): Promise<Outcome> {
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([input]) as never);
+  return runCommand(parseCommand(['user', action, moduleOf(app), ...args]) as ApplicationCommand);
 }
 
 interface Row {
@@ -80,7 +87,10 @@ interface Row {
 }
 
 async function rows(): Promise<Row[]> {
-  const source = await new DataSource({ type: 'better-sqlite3', database: join(folder, 'app.db') }).initialize();
+  const source = await new DataSource({
+    type: 'better-sqlite3',
+    database: join(compiled.directory, 'apps/app.db'),
+  }).initialize();
   const found = await source.query('SELECT * FROM user ORDER BY id');
   await source.destroy();
   return found as Row[];
@@ -90,7 +100,7 @@ const PASSWORD = 'correct horse battery';
 const BOSS = ['--login', 'boss@shop.example'];
 
 it('creates, changes, mails and disables a user', async () => {
-  const created = await user('create', [...BOSS, '--role', 'ADMIN'], { input: `${PASSWORD}\nignored\n` });
+  const created = await program('create', [...BOSS, '--role', 'ADMIN'], `${PASSWORD}\nignored\n`);
   expect([created.code, created.stdout]).toEqual([0, 'Created user 1 with the role ADMIN.\n']);
   const [boss] = await rows();
   expect(boss).toMatchObject({ email: 'boss@shop.example', role: 'ADMIN', active: 1 });
@@ -101,9 +111,12 @@ it('creates, changes, mails and disables a user', async () => {
   expect(second.stdout).toBe('Created user 2 with the role USER.\n');
   const role = await user('role', ['--login', 'ann@shop.example', '--role', 'EDITOR']);
   expect(role.stdout).toBe('User 2 has the role EDITOR now.\n');
+  const log = vi.spyOn(console, 'log').mockReturnValue();
   const reset = await user('reset', BOSS);
-  expect([reset.code, reset.stdout]).toEqual([0, 'A link for a new password was mailed to user 1.\n']);
-  expect(reset.stderr).toMatch(/^reset boss@shop\.example http:\/\/localhost:5173\/reset#token=[\w-]{43}$/m);
+  expect(reset).toEqual({ code: 0, stdout: 'A link for a new password was mailed to user 1.\n' });
+  const link = expect.stringMatching(/^http:\/\/localhost:5173\/reset#token=[\w-]{43}$/);
+  expect(log.mock.calls).toEqual([['reset', 'boss@shop.example', link]]);
+  log.mockRestore();
   const disabled = await user('disable', ['--login', 'ann@shop.example']);
   expect(disabled.stdout).toBe('User 2 cannot log in any more.\n');
   expect((await rows()).map((each) => [each.role, each.active])).toEqual([
@@ -111,6 +124,15 @@ it('creates, changes, mails and disables a user', async () => {
     ['EDITOR', 0],
   ]);
 });
+
+it('refuses a user without a password, before the usage', async () => {
+  const { code, stdout, stderr } = await program('create', ['--login', 'x@y.example'], '');
+  const message = 'Give the password as the first line of standard input.';
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`${message}\nUsage:`)]);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+const refusal = (message: unknown): unknown => expect.objectContaining({ name: 'CommandError', message });
 
 it.each<[string, string, string[], object, string]>([
   ['a taken login', 'create', BOSS, { input: PASSWORD }, 'User with email boss@shop.example already exists.'],
@@ -121,7 +143,6 @@ it.each<[string, string, string[], object, string]>([
     { input: 'short\n' },
     'password: expected at least 8 characters.',
   ],
-  ['no password', 'create', ['--login', 'x@y.example'], {}, 'Give the password as the first line of standard input.'],
   ['an unknown user', 'disable', ['--login', 'x@y.example'], {}, 'There is no user with the email "x@y.example".'],
   [
     'the last ADMIN',
@@ -134,7 +155,7 @@ it.each<[string, string, string[], object, string]>([
     'no mailed links',
     'reset',
     BOSS,
-    { env: { RESET: 'off' } },
+    { app: 'unmailed' },
     'The application has no mailed links. Set the option passwordReset of AuthModule.',
   ],
   [
@@ -145,15 +166,13 @@ it.each<[string, string, string[], object, string]>([
     'The application has no users. Import AuthModule.forRoot(…) in its root module.',
   ],
 ])('refuses %s', async (_, action, args, more, message) => {
-  const { code, stdout, stderr } = await user(action, args, more);
-  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`${message}\nUsage:`)]);
-  expect(stderr).not.toMatch(/^\s+at /m);
+  await expect(user(action, args, more)).rejects.toEqual(refusal(message));
 });
 
 it('says that a mail was not sent', async () => {
   await user('create', ['--login', 'bounce@shop.example'], { input: PASSWORD });
-  const { code, stderr } = await user('reset', ['--login', 'bounce@shop.example']);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('the mail server is away.')]);
+  const sent = user('reset', ['--login', 'bounce@shop.example']);
+  await expect(sent).rejects.toEqual(refusal(expect.stringMatching(/the mail server is away\.$/)));
 });
 
 it.each<[string[], string]>([

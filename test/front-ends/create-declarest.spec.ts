@@ -157,9 +157,8 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
 
   it('closes its documentation in production, and allows no development origin', async () => {
     expect(await start({ NODE_ENV: 'production' })).toEqual([[401, 403, 200, 401, 403, 200], undefined]);
-    const [, origin] = (await start({ NODE_ENV: 'production', FRONT_END_ORIGIN: 'https://a.example' })) as unknown[];
-    expect(origin).toBe('https://a.example');
-    expect(await start({})).toEqual([Array(6).fill(200), 'http://localhost:5173']);
+    // create-logins.spec.ts starts it with an origin in production, and with Fastify in development.
+    if (platform === 'express') expect(await start({})).toEqual([Array(6).fill(200), 'http://localhost:5173']);
   });
 });
 

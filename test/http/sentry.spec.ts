@@ -2,7 +2,7 @@
 import { type Compiled, compile } from '../compiled.js';
 import { startChild } from '../child-process.js';
 import { request } from '../harness/client.js';
-import { type Platform, PLATFORMS } from '../harness/platforms.js';
+import { PLATFORMS } from '../harness/platforms.js';
 
 /** Sentry must be initialised before every other import. */
 const INSTRUMENT = `
@@ -73,20 +73,29 @@ class NotesController extends CrudController({ entity: Note, endpoint: '/notes',
     CrudModule.forFeature(NotesController),
   ],
   controllers: [Own],
-  providers: [{ provide: APP_FILTER, useClass: SentryGlobalFilter }, ...(process.env['OBSERVER'] === 'on' ? [Tracker] : [])],
+  providers: [{ provide: APP_FILTER, useClass: SentryGlobalFilter }],
 })
 class AppModule {}
 
-const adapter = process.env['PLATFORM'] === 'fastify' ? [new FastifyAdapter()] : [];
-const app = await NestFactory.create(AppModule, ...adapter, { logger: false });
-await app.listen(0, '127.0.0.1');
-await app.get(DataSource).query('DROP TABLE user');
-console.log(await app.getUrl());
+async function start(providers, ...adapter) {
+  const app = await NestFactory.create({ module: AppModule, providers }, ...adapter, { logger: false });
+  await app.listen(0, '127.0.0.1');
+  await app.get(DataSource).query('DROP TABLE user');
+  return app.getUrl();
+}
+console.log(await start([Tracker]), await start([Tracker], new FastifyAdapter()), await start([]), 'are up');
 `;
 
 let compiled: Compiled;
+let express: string;
+let fastify: string;
+let withoutObserver: string;
 beforeAll(async () => {
   compiled = await compile([], { 'apps/instrument.ts': INSTRUMENT, 'apps/main.ts': APPLICATION });
+  const args = ['--import', './apps/instrument.js', 'apps/main.js'];
+  const child = startChild(process.execPath, args, { cwd: compiled.directory });
+  const [printed] = await child.says(/.+ are up/);
+  [express = '', fastify = '', withoutObserver = ''] = printed.split(' ');
 });
 afterAll(() => compiled.remove());
 
@@ -96,12 +105,7 @@ interface Told {
 }
 
 /** @returns the statuses of failing requests, and what Sentry was sent after each */
-async function failuresOn(platform: Platform, observer: 'on' | 'off') {
-  const child = startChild(process.execPath, ['--import', './apps/instrument.js', 'apps/main.js'], {
-    cwd: compiled.directory,
-    env: { PLATFORM: platform, OBSERVER: observer },
-  });
-  const [base] = await child.says(/http:\S+/);
+async function failuresOf(base: string) {
   const results: [status: number, told: Told[]][] = [];
   const send = async (method: string, path: string, json?: unknown): Promise<void> => {
     const { status } = await request(base, method, path, json === undefined ? {} : { json });
@@ -116,15 +120,13 @@ async function failuresOn(platform: Platform, observer: 'on' | 'off') {
   await send('POST', '/notes', { text: 'after' });
   await send('POST', '/notes', { text: 'missing' });
   await send('POST', '/api/auth/login', { email: 'ann@shop.example', password: 'correct horse' });
-  child.signal('SIGKILL');
-  await child.ended;
   return results;
 }
 
 describe.each(PLATFORMS)('Sentry on %s', (platform) => {
   it('[4.3] sees the unexpected errors of generated and account endpoints through an observer', async () => {
     const noTable = expect.stringContaining('no such table: user') as string;
-    expect(await failuresOn(platform, 'on')).toEqual([
+    expect(await failuresOf(platform === 'express' ? express : fastify)).toEqual([
       [500, [{ error: 'own controller', url: '/own' }]],
       [500, [{ error: 'hook', url: '/notes' }]],
       [
@@ -142,7 +144,7 @@ describe.each(PLATFORMS)('Sentry on %s', (platform) => {
 });
 
 it('[4.3] Sentry’s global filter alone sees those of the application’s own controllers only', async () => {
-  const results = await failuresOn('express', 'off');
+  const results = await failuresOf(withoutObserver);
   expect(results.map(([status, told]) => [status, told.length])).toEqual([
     [500, 1],
     [500, 0],
