@@ -34,7 +34,9 @@ const MOST_MINUTES = 10;
 const NO_END = `no end within ${MOST_MINUTES} minutes`;
 const NOT_RUN = 'the file does not run';
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, docs: { type: 'boolean' }, check: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, docs: { type: 'boolean' }, check: { type: 'boolean' } },
+});
 const modules = realpathSync('node_modules');
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'declarest-exam-')));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
