@@ -12,7 +12,7 @@ import {
   UserRepository,
 } from 'declarest';
 import { DataSource } from 'typeorm';
-import { type Answer, request } from '../harness/client.js';
+import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, unique, uniqueEmail, whole } from './auth-app.js';
@@ -437,20 +437,26 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(isDone).toBe(true);
   });
 
-  it.each<[string, string, string, boolean]>([
-    ['a hash of a lower cost', bcrypt.hashSync(PASSWORD, 4), 'not the password', true],
-    ['a hash that is not one of bcrypt', '!', 'not the password', true],
-    ['the right password of an inactive user', bcrypt.hashSync(PASSWORD, 4), PASSWORD, false],
-    ['an over-long password', bcrypt.hashSync('p'.repeat(72), 4), 'p'.repeat(73), true],
-  ])('%s takes as long as an unknown user', async (_, hash, sent, active) => {
-    const app = await startAuth(platform, { auth: { bcryptRounds: 7 } });
-    const { id, email } = await register(app);
-    await app.users().update({ id }, { password: hash, active });
-    const compare = vi.spyOn(bcrypt, 'compare');
-    expect((await login(app, email, sent)).status).toBe(401);
-    const costs = compare.mock.calls.map(([, each]) => (each === '!' ? -Infinity : bcrypt.getRounds(String(each))));
-    expect(costs.reduce((sum, cost) => sum + 2 ** cost, 0)).toBe(2 ** 7);
-    await app.close();
+  describe('with 7 rounds', () => {
+    let app: AuthApp;
+    beforeAll(async () => {
+      app = await startAuth(platform, { auth: { bcryptRounds: 7 } });
+    });
+    afterAll(() => app.close());
+
+    it.each<[string, string, string, boolean]>([
+      ['a hash of a lower cost', bcrypt.hashSync(PASSWORD, 4), 'not the password', true],
+      ['a hash that is not one of bcrypt', '!', 'not the password', true],
+      ['the right password of an inactive user', bcrypt.hashSync(PASSWORD, 4), PASSWORD, false],
+      ['an over-long password', bcrypt.hashSync('p'.repeat(72), 4), 'p'.repeat(73), true],
+    ])('%s takes as long as an unknown user', async (_, hash, sent, active) => {
+      const { id, email } = await register(app);
+      await app.users().update({ id }, { password: hash, active });
+      const compare = vi.spyOn(bcrypt, 'compare');
+      expect((await login(app, email, sent)).status).toBe(401);
+      const costs = compare.mock.calls.map(([, each]) => (each === '!' ? -Infinity : bcrypt.getRounds(String(each))));
+      expect(costs.reduce((sum, cost) => sum + 2 ** cost, 0)).toBe(2 ** 7);
+    });
   });
 
   it('a link has the host of `accountLinks`, whatever host a request names', async () => {
@@ -568,10 +574,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
-  it.each(['/password/forgot', '/password/reset', '/verify', '/verify/resend'])(
-    '%s refuses bodies that are not as described',
-    async (path) => {
-      const app = await startAuth(platform, { auth: { ...MAILS, passwordReset: true } });
+  it('bodies that are not as described are refused', async () => {
+    const app = await startAuth(platform, { auth: { ...MAILS, passwordReset: true } });
+    for (const path of ['/password/forgot', '/password/reset', '/verify', '/verify/resend']) {
+      const send = (sent: RequestOptions) => request(app.url, 'POST', `/api/auth${path}`, sent);
       for (const json of [
         {},
         { email: 7, token: 7, password: 7 },
@@ -579,18 +585,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         'x',
         { email: 'a@b.example', token: 'x', password: 'y', role: 'ADMIN' },
       ])
-        expectFailure(await app.post(`/api/auth${path}`, json));
-      expectFailure(
-        await request(app.url, 'POST', `/api/auth${path}`, {
-          body: '{',
-          headers: { 'content-type': 'application/json' },
-        }),
-      );
-      expectFailure(
-        await request(app.url, 'POST', `/api/auth${path}`, { body: 'x', headers: { 'content-type': 'text/plain' } }),
-        415,
-      );
-      await app.close();
-    },
-  );
+        expectFailure(await send({ json }));
+      expectFailure(await send({ body: '{', headers: { 'content-type': 'application/json' } }));
+      expectFailure(await send({ body: 'x', headers: { 'content-type': 'text/plain' } }), 415);
+    }
+    await app.close();
+  });
 });

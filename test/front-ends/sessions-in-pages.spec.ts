@@ -1,5 +1,4 @@
 /** Sessions through react-admin and refine themselves: what the user sees when a token expires, and when a session ends. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError } from '@refinedev/core';
 import { createElement as h, type FunctionComponent, type ReactElement, useEffect, useState } from 'react';
 import { type Library, PASSWORD, recordedOptions, type RecordedOptions, Shelf, startLibrary } from './admin-service.js';
@@ -12,8 +11,13 @@ const admin = await import('ra-data-declarest');
 const refineProviders = await import('refine-declarest');
 // ra-core prints each failure of a provider.
 const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+const now = Date.now.bind(Date);
+/** How far the clock of the pages and of the service is ahead. */
+let aheadMs = 0;
+const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
 afterAll(async () => {
   printed.mockRestore();
+  clock.mockRestore();
   await dom.close();
 });
 
@@ -83,7 +87,7 @@ describe('with tokens for a second', () => {
       admin.authProvider(library.api, options),
     ];
     await authProvider.login(USER);
-    await sleep(waitMs);
+    aheadMs += waitMs;
     const Shelves: FunctionComponent = () => {
       ra.useAuthenticated();
       const { data, refetch } = ra.useGetList<{ id: number; name: string }>('shelves');
@@ -104,7 +108,7 @@ describe('with tokens for a second', () => {
       refineProviders.authProvider(library.api, options),
     ];
     await authProvider.login(USER);
-    await sleep(waitMs);
+    aheadMs += waitMs;
     const Shelves: FunctionComponent = () => {
       const { result, query } = refine.useList<{ id: number; name: string }>({ resource: 'shelves' });
       const { data: roles } = refine.usePermissions<string[]>({});
@@ -167,7 +171,7 @@ describe('with tokens for a second', () => {
         body: JSON.stringify({ refreshToken: session.refreshToken }),
       });
       expect(response.status).toBe(204);
-      await sleep(LIFETIME_MS + 100);
+      aheadMs += LIFETIME_MS + 100;
     };
 
     it('keeps a form whose session has ended, says so, and saves it after a login elsewhere', async () => {

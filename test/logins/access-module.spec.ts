@@ -17,6 +17,7 @@ import { compileApplication } from '../../lib/cli/compile-application.js';
 import { explain } from '../../lib/reach/explain.js';
 import { authModule } from '../access/ruled-app.js';
 import { request } from '../harness/client.js';
+import { untilLimit } from '../harness/limit.js';
 import { bootError, linesOf, PLATFORMS, startApp } from '../harness/platforms.js';
 import { type NotesApp, RoutesController, Rules, startNotes } from './notes-app.js';
 
@@ -151,10 +152,7 @@ describe.each(PLATFORMS)('users of a function on %s', (platform) => {
 
   it('a function that hangs is refused after 5 s, and public routes go on then', async () => {
     await start(() => new Promise(() => {}));
-    const began = performance.now();
-    expect(await statuses({})).toEqual([200, 503, 503, 503, 503]);
-    expect(performance.now() - began).toBeGreaterThan(4_900);
-    expect(performance.now() - began).toBeLessThan(8_000);
+    expect(await untilLimit(5_000, 5, () => statuses({}))).toEqual([200, 503, 503, 503, 503]);
   });
 
   it.each([

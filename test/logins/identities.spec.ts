@@ -17,6 +17,8 @@ describe.each(DATABASES)('on %s', (database) => {
     let app: OidcApp;
     let main: IdentityProvider;
     let other: IdentityProvider;
+    /** Of cases that differ each time. What they check cannot see the platform. */
+    const rounds = platform === 'express' ? 5 : 1;
     const events: string[] = [];
     beforeAll(async () => {
       [main, other] = await Promise.all([startProvider([MAIN]), startProvider([OTHER])]);
@@ -133,7 +135,7 @@ describe.each(DATABASES)('on %s', (database) => {
     });
 
     it('of two last logins, two requests at once unlink one', async () => {
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const { subject, token, id } = await newUser();
         expect((await app.link(token, subject, 'other')).status).toBe(200);
         const own = await app.identities(token);
@@ -144,7 +146,7 @@ describe.each(DATABASES)('on %s', (database) => {
     });
 
     it('a login at the same time as the unlinking does not link it again', async () => {
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const { email, token } = await app.createVerified();
         const subject = member({ email });
         await app.logIn(subject);
@@ -162,7 +164,7 @@ describe.each(DATABASES)('on %s', (database) => {
     });
 
     it('first logins at the same time create one user', async () => {
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const subject = member();
         const email = `${subject.toLowerCase()}@shop.example`;
         const responses = await Promise.all([1, 2, 3, 4].map(() => app.respond(subject)));

@@ -1,7 +1,15 @@
 /** An issuer of tokens on loopback, whose answers a test may change. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from 'jose';
+import {
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  type GenerateKeyPairResult,
+  type JWK,
+  type JWTHeaderParameters,
+  SignJWT,
+} from 'jose';
 
 export interface Issuer {
   readonly issuer: string;
@@ -22,7 +30,11 @@ export interface Issuer {
 export const AUDIENCE = 'notes';
 
 /** Is closed when the test ends. @param path of the issuer, such as `/realms/shop` @param discovery the path of its metadata */
-export async function startIssuer(path = '', discovery = `${path}/.well-known/openid-configuration`): Promise<Issuer> {
+export async function startIssuer(
+  path = '',
+  discovery = `${path}/.well-known/openid-configuration`,
+  keyPair?: GenerateKeyPairResult,
+): Promise<Issuer> {
   const asked: string[] = [];
   const server = createServer((incoming, response) => {
     const url = String(incoming.url);
@@ -39,7 +51,7 @@ export async function startIssuer(path = '', discovery = `${path}/.well-known/op
     new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
   await listen(0);
   const { port } = server.address() as AddressInfo;
-  const first = await generateKeyPair('RS256', { extractable: true });
+  const first = keyPair ?? (await generateKeyPair('RS256', { extractable: true }));
   const issuer: Issuer = {
     issuer: `http://127.0.0.1:${port}${path}`,
     keys: [{ ...(await exportJWK(first.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' }],

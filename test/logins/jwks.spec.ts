@@ -1,7 +1,7 @@
 /** jwks(): bearer tokens of another issuer, and the attacks on them. */
 import { createHmac, createPublicKey } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type CryptoKey, exportSPKI, importJWK, type JWK, UnsecuredJWT } from 'jose';
+import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, type JWK, UnsecuredJWT } from 'jose';
 import { jwks, type JwksOptions } from 'declarest';
 import { claims, makeToken } from '../harness/tokens.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
@@ -11,10 +11,12 @@ import { type NotesApp, startNotes } from './notes-app.js';
 const now = (): number => Math.floor(Date.now() / 1000);
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+/** Is made once: RSA keys take long. */
+const keyPair = await generateKeyPair('RS256', { extractable: true });
 let issuer: Issuer;
 let app: NotesApp;
 beforeEach(async () => {
-  issuer = await startIssuer('/realms/notes');
+  issuer = await startIssuer('/realms/notes', undefined, keyPair);
 });
 afterEach(async () => {
   vi.useRealTimers();
@@ -147,10 +149,11 @@ describe('keys', () => {
   it('are not read where the server does not answer: 503 in less than 5 s', async () => {
     issuer.answer = () => {};
     await start();
+    const token = await issuer.sign();
     const began = performance.now();
-    expect((await app.get('/open', { token: await issuer.sign() })).status).toBe(200);
-    expect(await me(await issuer.sign())).toBe(503);
-    expect(performance.now() - began).toBeLessThan(8_000);
+    const [open, status] = await Promise.all([app.get('/open', { token }), me(token)]);
+    expect([open.status, status]).toEqual([200, 503]);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   const metadata = (response: ServerResponse, changed = {}) =>

@@ -17,7 +17,8 @@ import { MCP_URL } from './service.js';
 
 const FULL = process.env['MCP_CALLS'];
 const CALLS = Number(FULL ?? 50);
-const SEED = Number(process.env['MCP_SEED'] ?? 1);
+/** By this seed, the leaks are found early. */
+const SEED = Number(process.env['MCP_SEED'] ?? 7);
 
 vi.setConfig({ testTimeout: 120_000 + CALLS * 400 });
 

@@ -12,7 +12,7 @@ import { type RandomRequest, Requests } from '../openapi/random-requests.js';
 import { ADMIN, EDITOR, MAKERS, type McpService, startMcp, USER } from './service.js';
 
 /** `npm run proof:tools` makes 2,000 calls on each platform; `MCP_SEED` makes others. */
-const CALLS = Number(process.env['MCP_CALLS'] ?? 150);
+const CALLS = Number(process.env['MCP_CALLS'] ?? 100);
 const SEED = Number(process.env['MCP_SEED'] ?? 1);
 const CALLERS = [undefined, USER, EDITOR, ADMIN] as const;
 /** When records were written, and responses. */

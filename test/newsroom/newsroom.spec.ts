@@ -1,6 +1,7 @@
 /** The newsroom of 95 lines, as its readers, authors and editors use it. */
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import bcrypt from 'bcrypt';
 import { as, type Answer, type Client } from 'declarest/testing';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { DataSource } from 'typeorm';
@@ -38,6 +39,11 @@ const { privateKey } = generateKeyPairSync('ed25519', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 });
+
+// The newsroom hashes by the rounds of production, which test/auth checks.
+const { hash } = bcrypt;
+const hashing = vi.spyOn(bcrypt, 'hash').mockImplementation((password: string | Buffer) => hash(password, 4));
+afterAll(() => hashing.mockRestore());
 
 /** The identity provider of the authors. */
 let google: IdentityProvider;
