@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { transform } from '@swc/core';
 import { defineConfig } from 'vitest/config';
 import { BROWSER, browserPath } from './test/harness/browser.js';
@@ -50,7 +51,8 @@ export default defineConfig({
     // A worker keeps the packages loaded. The setup file makes it load `lib/` anew for each test file.
     pool: 'forks',
     isolate: false,
-    maxWorkers: '100%',
+    // One more than cores: tests wait for child processes, databases and limits of time.
+    maxWorkers: availableParallelism() + 1,
     setupFiles: ['test/harness/setup.ts'],
     // What test/compiled.ts writes, and a package that keeps the entities of each connection, are loaded anew too.
     server: { deps: { inline: [/\.cache\/declarest-/, '@nestjs/typeorm'] } },
