@@ -305,14 +305,18 @@ describe('a wrong custom operation is refused', () => {
     [
       'a path with another parameter',
       { ...topSellers, route: { verb: 'GET', path: ':year/top' } },
-      `${ROUTE}{"verb":"GET","path":":year/top"}. Give for example { verb: "GET", path: "top-sellers" }.`,
+      `${ROUTE}{ verb: 'GET', path: ':year/top' }. Give for example { verb: "GET", path: "top-sellers" }.`,
     ],
-    ['another verb', { ...topSellers, route: { verb: 'HEAD', path: 'top' } }, `${ROUTE}{"verb":"HEAD","path":"top"}. `],
-    ['a number as path', { ...topSellers, route: { verb: 'GET', path: 5 } }, `${ROUTE}{"verb":"GET","path":5}. `],
+    [
+      'another verb',
+      { ...topSellers, route: { verb: 'HEAD', path: 'top' } },
+      `${ROUTE}{ verb: 'HEAD', path: 'top' }. `,
+    ],
+    ['a number as path', { ...topSellers, route: { verb: 'GET', path: 5 } }, `${ROUTE}{ verb: 'GET', path: 5 }. `],
     [
       'a status of a failure',
       { ...topSellers, route: { ...topSellers.route, status: 999 } },
-      `${ROUTE}{"verb":"GET","path":"top-sellers","status":999}. `,
+      `${ROUTE}{ verb: 'GET', path: 'top-sellers', status: 999 }. `,
     ],
     [
       'a name that clients know as that of the list',
@@ -335,9 +339,9 @@ describe('a wrong custom operation is refused', () => {
     ],
     [
       'no data',
-      { ...topSellers, description: { summary: 'List' } },
+      { ...topSellers, description: { summary: 'List', limit: 9n } },
       `${option('description')}{ summary, text, parameters, body, data }, of which body describes an object, got ` +
-        '{"summary":"List"}. Give for example { summary: "List the best-selling products", data: "records" }.',
+        `{ summary: 'List', limit: 9n }. Give for example { summary: "List the best-selling products", data: "records" }.`,
     ],
     [
       'no run',

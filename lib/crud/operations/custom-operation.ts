@@ -1,5 +1,6 @@
 /** Makes operations of those that an application declares. */
 import { Readable } from 'node:stream';
+import { inspect } from 'node:util';
 import { StreamableFile } from '@nestjs/common';
 import { integer, isFunction, isMethodName, isObject, isObjectOf, isOneOf } from '../../options/option-table.js';
 import { isUndefinedOr, optional, plainPath, readOptions, row } from '../../options/option-table.js';
@@ -66,7 +67,8 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
   if (wrong !== undefined) refuse(path, expected, `"${wrong}"`, 'correct or remove it');
   readOptions(MEMBERS, given, (member, wanted, got, advice) => {
     const value: unknown = given[member as keyof CustomOperation];
-    return refuse(`${path}.${member}`, wanted, isObject(value) ? JSON.stringify(value) : got, advice);
+    const shown = isObject(value) ? inspect(value, { breakLength: Infinity }) : got;
+    return refuse(`${path}.${member}`, wanted, shown, advice);
   });
   const { parameters = {}, ...texts } = description;
   const takesId = route.path.startsWith(':');
