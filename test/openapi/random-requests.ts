@@ -157,8 +157,10 @@ export class Requests {
       } = schema as { minItems?: number; maxItems?: number; uniqueItems?: boolean; items?: Schema };
       const length = draw(fc.integer, { min: minItems, max: Math.min(maxItems, 4) });
       const values = Array.from({ length }, () => this.valid(items, draw));
+      // A batch may name a record once. -0 is the same number in JSON.
+      if (values.every(isIdentified)) return onePer(({ id }) => String(id), values);
       // Of `name` and `-name` only one may be sent.
-      return uniqueItems ? [...new Map(values.map((each) => [String(each).replace(/^-/, ''), each])).values()] : values;
+      return uniqueItems ? onePer((each) => String(each).replace(/^-/, ''), values) : values;
     }
     const { properties = {}, required = [] } = schema as {
       properties?: Readonly<Record<string, Schema>>;
@@ -188,6 +190,13 @@ export class Requests {
     return candidates.filter((each) => this.api.problems(schema, each).length > 0);
   }
 }
+
+const onePer = <V>(keyOf: (value: V) => string, values: readonly V[]): V[] => [
+  ...new Map(values.map((each) => [keyOf(each), each])).values(),
+];
+
+const isIdentified = (value: unknown): value is { readonly id: unknown } =>
+  typeof value === 'object' && value !== null && 'id' in value;
 
 const WRONG_VALUES: readonly unknown[] = [
   null,
