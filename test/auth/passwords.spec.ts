@@ -574,9 +574,14 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
-  it('bodies that are not as described are refused', async () => {
-    const app = await startAuth(platform, { auth: { ...MAILS, passwordReset: true } });
-    for (const path of ['/password/forgot', '/password/reset', '/verify', '/verify/resend']) {
+  describe('bodies that are not as described', () => {
+    let app: AuthApp;
+    beforeAll(async () => {
+      app = await startAuth(platform, { auth: { ...MAILS, passwordReset: true } });
+    });
+    afterAll(() => app.close());
+
+    it.each(['/password/forgot', '/password/reset', '/verify', '/verify/resend'])('%s refuses', async (path) => {
       const send = (sent: RequestOptions) => request(app.url, 'POST', `/api/auth${path}`, sent);
       for (const json of [
         {},
@@ -588,7 +593,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         expectFailure(await send({ json }));
       expectFailure(await send({ body: '{', headers: { 'content-type': 'application/json' } }));
       expectFailure(await send({ body: 'x', headers: { 'content-type': 'text/plain' } }), 415);
-    }
-    await app.close();
+    });
   });
 });
