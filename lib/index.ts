@@ -76,6 +76,7 @@ export type { CrudOptions, FieldPermission, OwnerOptions } from './crud/declare/
 export type { GeneratedHooks, HookContext, HookValues, IdOf } from './crud/declare/generated-hooks.js';
 export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { runAs, type ActingUser, type RunAsOptions } from './crud/nest/run-as.js';
+export { joinTransaction } from './database/transactions.js';
 export { useScope } from './crud/declare/scope.js';
 export type { Scope, ScopeContext, ScopeFunction } from './crud/declare/scope.js';
 export type { ScopeProvider, ScopeResult, ScopeWhere } from './crud/declare/scope.js';

@@ -13,7 +13,10 @@ export interface FastifyInstance {
   after(): PromiseLike<unknown>;
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
   addHook(name: 'onReady', hook: (done: Next) => void): void;
-  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: unknown, done: Next) => void): void;
+  addHook(
+    name: 'onRequest' | 'preValidation',
+    hook: (request: FastifyRequest, reply: unknown, done: Next) => void,
+  ): void;
   findRoute(options: { method: string; url: string; constraints?: object }): {
     readonly params?: Readonly<Record<string, unknown>>;
   } | null;

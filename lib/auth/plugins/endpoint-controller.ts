@@ -2,6 +2,7 @@
 import { Controller, Header, HttpCode, Req, RequestMapping, Res } from '@nestjs/common';
 import { RequestMethod, UseFilters, type Type } from '@nestjs/common';
 import { authenticationOf } from '../../access/principal.js';
+import { outsideOfTransactions } from '../../database/transactions.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
 import { CREDENTIAL_ROLES } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
@@ -69,7 +70,8 @@ async function answer(endpoint: Endpoint, services: AuthServices, request: HttpR
   };
   const attempt = attemptOf(endpoint, services, call);
   const run = async (): Promise<unknown> => endpoint.run(services, call);
-  return attempt ? services.attempts.run(attempt, run) : run();
+  // A refusal rolls back the transaction of an interceptor around, and must not undo a counted or spent attempt.
+  return outsideOfTransactions(() => (attempt ? services.attempts.run(attempt, run) : run()));
 }
 
 function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, request: HttpRequest): JsonObject {

@@ -71,6 +71,11 @@ export class CrudApplication {
     return this.planOf(this.registrations.find(({ resource }) => resource.options === options) as Registered);
   }
 
+  /** What a resource is must not depend on the transaction of its first request. */
+  prepareStores(): void {
+    for (const each of this.registrations) void this.planOf(each).store;
+  }
+
   get controllers(): CrudControllerClass[] {
     const classes = new Set(this.wrappers.map(({ metatype }) => metatype as CrudControllerClass));
     return [...classes].filter((controller) => optionsOf(controller) !== undefined);
@@ -83,7 +88,11 @@ export class CrudApplication {
   }
 
   /** @throws InvalidOptionError where the options do not fit the data source */
-  planFor(options: ResolvedCrudOptions, dataSource: DataSource, repository: Repository<object>): Plan {
+  planFor(
+    options: ResolvedCrudOptions,
+    dataSource: DataSource,
+    repository = this.databaseFor(dataSource).repositoryOf(options.entity),
+  ): Plan {
     const own = this.plans.get(repository) ?? new Map<object, Plan>();
     this.plans.set(repository, own);
     const plan = own.get(options) ?? this.compile(this.resourceOf(options, dataSource), repository);
@@ -149,11 +158,13 @@ export class CrudApplication {
     const isStatic = wrappers.find((each) => each.isDependencyTreeStatic());
     if (isStatic) {
       const { [REPOSITORY]: injected } = isStatic.instance as { readonly [REPOSITORY]?: Repository<object> };
-      return injected ?? dataSource.getRepository(options.entity);
+      return injected ?? this.databaseFor(dataSource).repositoryOf(options.entity);
     }
     const token = getRepositoryToken(options.entity, options.dataSource) as string;
     const isProvided = [...this.application.modules.values()].some(({ providers }) => providers.has(token));
-    return isProvided ? this.find<Repository<object>>(token as never) : dataSource.getRepository(options.entity);
+    return isProvided
+      ? this.find<Repository<object>>(token as never)
+      : this.databaseFor(dataSource).repositoryOf(options.entity);
   }
 
   private readonly resourceOf = memoized((options: ResolvedCrudOptions, dataSource: DataSource) =>
@@ -184,14 +195,13 @@ export class CrudApplication {
   }
 
   private planOf({ resource: { options, database }, repository }: Registered): Plan {
-    const { dataSource } = database;
-    return this.planFor(options, dataSource, repository ?? dataSource.getRepository(options.entity));
+    return this.planFor(options, database.dataSource, repository ?? database.repositoryOf(options.entity));
   }
 
   /** The resource of an entity that has none: every readable column, and no scope. */
   private readonly planOfEntity = memoized((metadata: EntityMetadata, database: Database): Plan => {
     const options = defaultOptions(metadata.target as ResolvedCrudOptions['entity']);
-    const repository = database.dataSource.getRepository(options.entity);
+    const repository = database.repositoryOf(options.entity);
     return this.compile(describeResource(options, database), repository);
   });
 

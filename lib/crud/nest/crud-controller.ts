@@ -139,6 +139,5 @@ function planOf(options: ResolvedCrudOptions, controller: GeneratedBase): Plan {
   if (controller[PLAN]) return controller[PLAN];
   const { [DATA_SOURCE]: dataSource, [REPOSITORY]: injected, [MODULE_REF_VALUE]: moduleRef } = controller;
   if (!dataSource) throw InvalidOptionError.withMessage(withoutDataSource(controller.constructor.name));
-  const repository = injected ?? dataSource.getRepository(options.entity);
-  return (controller[PLAN] = crudApplicationOf(moduleRef).planFor(options, dataSource, repository));
+  return (controller[PLAN] = crudApplicationOf(moduleRef).planFor(options, dataSource, injected));
 }

@@ -9,6 +9,7 @@ import { observersOf } from '../../routes/failure-filter.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
 import { readQueryBodies } from '../../query-method/query-routes.js';
+import { installRequestContext } from '../../routes/request-middleware.js';
 import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from '../../routes/unreadable-body.js';
 import { optionsOf, overrideDescription } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
@@ -27,6 +28,7 @@ const logger = new Logger('CrudModule');
 export function prepareAdapter(moduleRef: ModuleRef): void {
   const application = applicationOf(moduleRef);
   application.whenAdapterIsReady((adapter) => {
+    application.once(installRequestContext);
     application.once(readBrokenEscapes);
     const { controllers } = crudApplicationOf(moduleRef);
     if (controllers.some((each) => optionsOf(each)?.enableQueryMethod)) application.once(readQueryBodies);
@@ -103,6 +105,7 @@ function finish(application: Application, crud: CrudApplication): void {
   application.refuseDoubts(bypassed);
   for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all, application)])
     logger.warn(warning);
+  crud.prepareStores();
   if (!Logger.isLevelEnabled('debug')) return;
   for (const { options, database } of crud.all) logger.debug(describePaths(options.entity, database.dataSource));
 }

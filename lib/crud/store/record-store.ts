@@ -44,7 +44,7 @@ export function createStore<T extends object>(
   const { dataSource } = database;
   // Nest injects a new TreeRepository for each tree.
   const isOwn =
-    repository !== dataSource.getRepository(resource.options.entity) && repository.constructor !== TreeRepository;
+    repository !== database.repositoryOf(resource.options.entity) && repository.constructor !== TreeRepository;
   const isHooked = (operation: StoreOperation): boolean =>
     isOwn || hookNotCompiled(operation, resource.metadata, dataSource) !== undefined;
   const hooked = new Set(STORE_OPERATIONS.filter(isHooked));

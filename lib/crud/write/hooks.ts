@@ -13,7 +13,7 @@ const logger = new Logger('declarest');
 
 const contextOf = ({ plan: { database }, call }: Task): HookContext => ({
   user: userOf(call.request),
-  request: call.state?.request,
+  request: call.request?.method ? call.request : undefined,
   manager: managerOf(call, database) ?? database.dataSource.manager,
 });
 
@@ -67,7 +67,7 @@ export async function runAfter<T extends object>(
 ): Promise<void> {
   const { plan, call, hooks } = task;
   if (!hooks[name]) return;
-  const context = contextOf({ ...task, call: { ...call, transaction: undefined } });
+  const context = { ...contextOf(task), manager: plan.database.manager };
   for (const each of written)
     await afterCommit(call, plan.database, async () => {
       try {
