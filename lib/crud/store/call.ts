@@ -55,17 +55,18 @@ export interface Call extends TransactionContext {
 export const runWithin = <R>(call: Partial<Call>, work: () => R): R =>
   contexts.run({ request: undefined, ...contexts.getStore(), visible: undefined, ...call } as TransactionContext, work);
 
-export const callOf = (state: RequestState): Partial<Call> => ({
+export const callOf = (state: RequestState): Call => ({
   state,
   request: state.request,
   writes: !['GET', 'HEAD', 'QUERY'].includes(state.request.method),
+  visible: new Map(),
 });
 
 /** Begins the call of an operation: in the request and the transaction of the code that calls it. */
 export function beginCall(writes = false): Call {
   const outer = contexts.getStore() as Call | undefined;
   // Scopes are not evaluated again in a transaction, where they would wait for a second connection.
-  if (outer?.visible && outer.transaction?.isOpen) return outer;
+  if (outer?.visible && outer.transaction?.isOpen && outer.transaction.afterCommit) return outer;
   const { state, request, transaction } = outer ?? {};
   return { state, request, transaction, writes: writes || outer?.writes === true, visible: new Map() };
 }
