@@ -71,7 +71,6 @@ export type { CrudModuleOptions } from './crud/declare/filter-operators.js';
 export type { FilteredColumn, FilterOperator } from './crud/sql/operators.js';
 export { CrudController } from './crud/nest/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/declare/generated-controller.js';
-export type { Deprecation } from './response-headers/deprecation.js';
 export type { CrudOptions, FieldPermission, OwnerOptions } from './crud/declare/crud-options.js';
 export type { GeneratedHooks, HookContext, HookValues, IdOf } from './crud/declare/generated-hooks.js';
 export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';

@@ -28,7 +28,7 @@ const MAX_LINES = 19_945;
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   options: [],
   http: ['options'],
-  'response-headers': ['options', 'http', 'query-method', 'documents'],
+  'response-headers': ['http'],
   'problem-details': ['http'],
   'rate-limit': ['options', 'http', 'documents'],
   entities: ['options', 'http'],
