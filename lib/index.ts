@@ -82,7 +82,7 @@ export type { OperationName, StandardOperation } from './crud/declare/operations
 export type { CustomOperation, OperationContext } from './crud/declare/custom-operation.js';
 export type { OperationInput, RecordSelection } from './crud/declare/custom-operation.js';
 export { standardOperations } from './crud/operations/standard-operations.js';
-export { OverrideNote, overrideDescription } from './crud/declare/declared-options.js';
+export { OverrideNote } from './crud/declare/declared-options.js';
 export type { BatchResult, Envelope, FailureEnvelope } from './crud/declare/envelope.js';
 export type { ListMetadata, ListQuery, Pagination } from './crud/declare/envelope.js';
 export type { AggregateRow, CrudData, CrudRecord, FieldName } from './crud/declare/record-types.js';

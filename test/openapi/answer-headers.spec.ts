@@ -2,7 +2,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { CrudController, type CrudOptions } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { startAuth } from '../auth/auth-app.js';
 import { startCrud } from '../crud/service.js';
 import { documentOf } from './described.js';
 
@@ -70,15 +69,6 @@ describe('headers of answers in the document', () => {
     const { headers } = await service.get('/all');
     for (const name of namesOf('get', '/all')) expect(headers).toHaveProperty(name.toLowerCase());
     await service.close();
-  });
-
-  it.each([true, false])('are RateLimit of 429 where rateLimitHeaders is %o', async (rateLimitHeaders) => {
-    const { app, close } = await startAuth('express', { auth: { throttle: { rateLimitHeaders } } });
-    const document = documentOf(app);
-    const added = rateLimitHeaders ? ['RateLimit', 'RateLimit-Policy'] : [];
-    expect(Object.keys(headersOf(document, '/api/auth/login', 'post', 429))).toEqual(['Retry-After', ...added]);
-    expect(JSON.stringify(document).includes('RateLimit')).toBe(rateLimitHeaders);
-    await close();
   });
 
   it('do not change the media type of failures, which are problems for clients that ask for them', async () => {
