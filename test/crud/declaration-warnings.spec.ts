@@ -453,23 +453,6 @@ describe('with AuthModule', () => {
     await service.close();
   });
 
-  it('refuses a class of options without the method that Nest calls', async () => {
-    class Options {
-      readonly jwtSecret = TEST_SECRET;
-    }
-    const auth = AuthModule.forRootAsync({ userClass: Reader, useClass: Options as never });
-    const { message } = await crudError('express', { entities: [Reader], imports: [auth] });
-    expect(message).toBe(
-      'AuthModule.forRootAsync must be given a class with a method `create`, got none. Add the method `create`, which ' +
-        'returns the options.',
-    );
-    class Complete {
-      readonly create = () => ({ jwtSecret: TEST_SECRET });
-    }
-    const complete = AuthModule.forRootAsync({ userClass: Reader, useClass: Complete });
-    await (await startCrud('express', { entities: [Reader], imports: [complete] })).close();
-  });
-
   describe('rules beside their copies', () => {
     const warningsFor = async (configure: (rules: Open) => void, strict = false): Promise<string[]> => {
       class BookRules extends Open {

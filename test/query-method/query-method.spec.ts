@@ -38,7 +38,6 @@ const OPTIONS = {
   entity: Tune,
   enableQueryMethod: true,
   enablePagination: 'both',
-  enablePageLinks: true,
   filterableFields: true,
   sortableFields: ['name', 'price'],
   includableRelations: ['album'],
@@ -158,17 +157,7 @@ describe.each(PLATFORMS)('QUERY on %s', (platform) => {
     for (const answer of [await ask('/api/tunes', query, FORM), await ask('/api/tunes', { filter: { or } })]) {
       expect(answer.status).toBe(200);
       expect(answer.json.data.map(({ name }: Tune) => name)).toEqual(['d']);
-      // The equivalent GET would be refused.
-      expect(answer.headers['link']).toBeUndefined();
     }
-  });
-
-  it('links pages by the GET requests with the same query', async () => {
-    const { headers } = await ask('/api/tunes', { size: 2, filter: { price: { gte: 1 } }, page: 2 });
-    const [, previous = ''] = /<([^>]*)>; rel="prev"/.exec(headers['link'] ?? '') ?? [];
-    const linked = await service.get(`/api/tunes${previous}`);
-    expect(linked.json.data.map(({ price }: Tune) => price)).toEqual([1, 2]);
-    expect(linked.json.metadata.pagination).toEqual({ page: 1, size: 2, total: 4, totalPages: 2 });
   });
 
   it('runs the override of the list, with all its parameters', async () => {
@@ -347,11 +336,10 @@ describe('the option enableQueryMethod', () => {
         ...OPTIONS,
         endpoint: '/x',
         enablePagination: false,
-        enablePageLinks: false,
         operations: ['findById'],
       }),
     ).toThrow(
-      'CRUD option `enableQueryMethod` of Tune must be used with findAll in `operations`, got `operations` without it.',
+      'CRUD option `enableQueryMethod` of Tune must be used with findAll in `operations`, got `operations` without findAll.',
     );
   });
 

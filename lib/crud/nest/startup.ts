@@ -62,7 +62,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
       refuseOption(options, 'access', 'used with AuthModule or AccessModule, which apply it', 'neither', advice);
     }
   for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
-  for (const { options } of crud.all) options.headers.exposed.forEach((name) => application.exposedHeaders.add(name));
+  if (crud.all.some(({ options }) => options.enableQueryMethod)) application.exposedHeaders.add('Accept-Query');
   for (const resource of crud.all) await prepareSearchIndex(resource);
 }
 
