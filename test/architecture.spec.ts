@@ -30,7 +30,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'response-headers': ['http'],
   'problem-details': ['http'],
   entities: ['options', 'http'],
-  database: ['options', 'entities'],
+  database: ['options', 'http', 'entities'],
   documents: ['options', 'entities'],
   routes: ['options', 'http', 'problem-details'],
   'query-method': ['options', 'http', 'routes'],

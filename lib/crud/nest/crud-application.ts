@@ -31,7 +31,7 @@ export const FILTER_OPERATORS = Symbol('declarest.operators');
 
 const HOOKS = ['beforeCreate', 'beforeUpdate', 'beforeDelete'] as const;
 
-/** A resource, and the repository of its controller; `undefined` where it differs between requests. */
+/** A resource, and the repository of its controller; `undefined` for that of TypeORM, or one for each request. */
 interface Registered {
   readonly resource: Resource<object>;
   readonly repository: Repository<object> | undefined;
@@ -88,11 +88,8 @@ export class CrudApplication {
   }
 
   /** @throws InvalidOptionError where the options do not fit the data source */
-  planFor(
-    options: ResolvedCrudOptions,
-    dataSource: DataSource,
-    repository = this.databaseFor(dataSource).repositoryOf(options.entity),
-  ): Plan {
+  planFor(options: ResolvedCrudOptions, dataSource: DataSource, given?: Repository<object>): Plan {
+    const repository = given ?? this.databaseFor(dataSource).repositoryOf(options.entity);
     const own = this.plans.get(repository) ?? new Map<object, Plan>();
     this.plans.set(repository, own);
     const plan = own.get(options) ?? this.compile(this.resourceOf(options, dataSource), repository);
@@ -136,7 +133,7 @@ export class CrudApplication {
     const declared = new Set(this.controllers.flatMap((controller) => optionsOf(controller) ?? []));
     return (this.registered ??= [...declared].map((options) => {
       const { dataSource } = this.databaseOf(options);
-      return { resource: this.resourceOf(options, dataSource), repository: this.repositoryOf(options, dataSource) };
+      return { resource: this.resourceOf(options, dataSource), repository: this.repositoryOf(options) };
     }));
   }
 
@@ -152,19 +149,17 @@ export class CrudApplication {
     }
   }
 
-  /** The one that Nest injected into the controller, or would inject into a request-scoped one. */
-  private repositoryOf(options: ResolvedCrudOptions, dataSource: DataSource): Repository<object> | undefined {
+  /** The one that Nest injected into the controller, or would inject into a request-scoped one; not that of TypeORM. */
+  private repositoryOf(options: ResolvedCrudOptions): Repository<object> | undefined {
     const wrappers = this.wrappers.filter(({ metatype }) => optionsOf(metatype as object) === options);
     const isStatic = wrappers.find((each) => each.isDependencyTreeStatic());
     if (isStatic) {
       const { [REPOSITORY]: injected } = isStatic.instance as { readonly [REPOSITORY]?: Repository<object> };
-      return injected ?? this.databaseFor(dataSource).repositoryOf(options.entity);
+      return injected;
     }
     const token = getRepositoryToken(options.entity, options.dataSource) as string;
     const isProvided = [...this.application.modules.values()].some(({ providers }) => providers.has(token));
-    return isProvided
-      ? this.find<Repository<object>>(token as never)
-      : this.databaseFor(dataSource).repositoryOf(options.entity);
+    return isProvided ? this.find<Repository<object>>(token as never) : undefined;
   }
 
   private readonly resourceOf = memoized((options: ResolvedCrudOptions, dataSource: DataSource) =>
@@ -195,7 +190,7 @@ export class CrudApplication {
   }
 
   private planOf({ resource: { options, database }, repository }: Registered): Plan {
-    return this.planFor(options, database.dataSource, repository ?? database.repositoryOf(options.entity));
+    return this.planFor(options, database.dataSource, repository);
   }
 
   /** The resource of an entity that has none: every readable column, and no scope. */
