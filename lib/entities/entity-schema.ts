@@ -57,12 +57,9 @@ const isGenerated = (column: ColumnMetadata): boolean =>
 function keyGenerator(column: ColumnMetadata, dataSource: DataSource, metadata: EntityMetadata) {
   const isReturned = column.default !== undefined && dataSource.driver.isReturningSqlSupported('insert');
   if (isGenerated(column) || isReturned) return 'database';
-  const initial = (): unknown => initialValue(column, newEntity(metadata));
-  const first = initial();
-  // A key that is made of the time differs after a millisecond. A constant is none.
-  const start = first === undefined ? 0 : Date.now();
-  while (Date.now() === start);
-  if (String(first) !== String(initial())) return 'class';
+  // A value that two records share, such as a constant or the time, is no key.
+  const [first, second] = [newEntity(metadata), newEntity(metadata)].map((each) => initialValue(column, each));
+  if (String(first) !== String(second)) return 'class';
   return hasInsertListener(metadata, dataSource) ? 'listener' : undefined;
 }
 

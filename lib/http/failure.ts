@@ -53,7 +53,6 @@ export class ServiceUnavailable extends ServiceUnavailableException {
 }
 
 export class TooManyAttempts extends HttpException {
-  rateLimit?: FailureAnswer['headers'];
   constructor(readonly retryAfter: number) {
     super(`Too many attempts, try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}`, 429);
   }
@@ -125,7 +124,7 @@ export interface FailureAnswer {
 export function headersOf(exception: unknown): FailureAnswer['headers'] {
   if (exception instanceof AuthenticationRequired) return { 'WWW-Authenticate': exception.challenge };
   const isLater = exception instanceof ServiceUnavailable || exception instanceof TooManyAttempts;
-  return isLater ? { 'Retry-After': String(exception.retryAfter), ...(exception as TooManyAttempts).rateLimit } : {};
+  return isLater ? { 'Retry-After': String(exception.retryAfter) } : {};
 }
 
 /** A refusal keeps its body. */

@@ -150,7 +150,6 @@ export function resolveStaticOptions(
   });
 }
 
-/** @throws InvalidOptionError */
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions) {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);

@@ -25,7 +25,6 @@ const MEMBERS = {
   sql: part('a function that returns SQL with the placeholders that it gets', isFunction),
 };
 
-/** @throws InvalidOptionError */
 export function resolveOperators(options: CrudModuleOptions): readonly Operator[] {
   expectKnownNames('CrudModule options', options, ['operators']);
   const refuse = refuserOf('CrudModule');

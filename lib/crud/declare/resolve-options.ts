@@ -184,11 +184,9 @@ export function resolveCrudOptions<T extends object>(
   return Object.freeze({ ...checked, entity, endpoint: path, knownOperations, generated, accessOf });
 }
 
-/** @throws InvalidOptionError naming the option of a resource */
 export const refuseOption = ({ entity }: Pick<ResolvedCrudOptions, 'entity'>, ...refused: Parameters<Refuse>): never =>
   refuserOf('CRUD', ` of ${entity.name}`)(...refused);
 
-/** For messages. */
 export const fieldNames = (fields: readonly { readonly name: string }[]): string =>
   `fields among ${fields.map(({ name }) => name).join(', ')}`;
 

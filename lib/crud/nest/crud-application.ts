@@ -11,8 +11,8 @@ import { applicationOf, type Application } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
 import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
-import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
-import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
+import { followedRelations, type RelationOption } from '../plan/relation-parameters.js';
+import { assertKnown, compileResource, describeResource, servingRelation, type Resource } from '../plan/resource.js';
 import { memoized } from '../../database/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
 import type { Operator } from '../sql/operators.js';
@@ -65,7 +65,6 @@ export class CrudApplication {
     return this.registrations.map(({ resource }) => resource);
   }
 
-  /** @throws InvalidOptionError as `all` */
   planOfController(controller: CrudControllerClass): Plan {
     const options = optionsOf(controller);
     return this.planOf(this.registrations.find(({ resource }) => resource.options === options) as Registered);
@@ -87,7 +86,6 @@ export class CrudApplication {
     return this.controllers.filter((controller) => scoped.some(({ metatype }) => metatype === controller));
   }
 
-  /** @throws InvalidOptionError where the options do not fit the data source */
   planFor(options: ResolvedCrudOptions, dataSource: DataSource, given?: Repository<object>): Plan {
     const repository = given ?? this.databaseFor(dataSource).repositoryOf(options.entity);
     const own = this.plans.get(repository) ?? new Map<object, Plan>();
@@ -119,7 +117,6 @@ export class CrudApplication {
     }
   }
 
-  /** @throws InvalidOptionError where the data source does not know the entity */
   databaseOf(options: ResolvedCrudOptions): Database {
     const dataSource = this.find<DataSource>(getDataSourceToken(options.dataSource) as string);
     return this.databaseFor(assertKnown(options, dataSource));
@@ -181,7 +178,8 @@ export class CrudApplication {
       relations: () => new Map([...followedRelations(resource.list)].map(planThrough)),
       // Other than through an include, several resources may apply.
       referenced: (relation) => {
-        const { candidates } = this.candidatesFor(resource, relation.propertyPath, relation);
+        const { serves } = servingRelation(resource, relation.propertyPath, relation);
+        const candidates = this.registrations.filter((each) => serves(each.resource));
         if (candidates.length === 0) return [this.planOfEntity(relation.inverseEntityMetadata, database)];
         return candidates.map((each) => this.planOf(each));
       },
@@ -200,30 +198,12 @@ export class CrudApplication {
     return this.compile(describeResource(options, database), repository);
   });
 
-  /** The resources that serve the related entity, or the one that the declaration names. */
-  private candidatesFor(
-    { options, database }: Resource<object>,
-    path: string,
-    { inverseEntityMetadata: { target } }: Relation,
-  ) {
-    const through = includedRelations(options).find(
-      ({ relation, controller }) => controller && relation === path,
-    )?.controller;
-    const candidates = this.registrations.filter(
-      ({ resource }) =>
-        resource.options.entity === target &&
-        resource.database === database &&
-        (!through || resource.options === optionsOf(through)),
-    );
-    return { through, candidates };
-  }
-
   private relatedResource(resource: Resource<object>, path: string, relation: Relation, option: RelationOption) {
     const { name } = relation.inverseEntityMetadata;
     const refuse = (expected: string, got: string, advice: string): never =>
       refuseOption(resource.options, option, expected, got, advice);
-    const { through, candidates } = this.candidatesFor(resource, path, relation);
-    const [first, ...others] = candidates;
+    const { through, serves } = servingRelation(resource, path, relation);
+    const [first, ...others] = this.registrations.filter((each) => serves(each.resource));
     if (through && !first)
       refuse(
         `relations with a \`controller\` that is registered and serves ${name}`,
