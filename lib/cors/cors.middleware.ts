@@ -106,12 +106,15 @@ const createWarnings = (application: Application): CorsWarnings => new CorsWarni
 /**
  * The CORS headers (Fetch standard, "CORS protocol"), in lower case, as HTTP/2 requires. With one fixed origin or `*`, the
  * response is the same for every origin, so it needs no `Vary`.
- * @param exposed the headers that only options send; `Accept-Query` where there are QUERY routes
+ * @param exposed the headers that only options send; `Accept-Query` where there are QUERY routes, whose case `fetch` keeps
  */
 export function corsHeaders(allowedOrigin: string, exposed: Iterable<string> = []) {
   const headers = Object.entries({
     'access-control-allow-origin': allowedOrigin,
-    'access-control-allow-methods': [METHODS, ...([...exposed].includes('Accept-Query') ? ['QUERY'] : [])].join(', '),
+    'access-control-allow-methods': [
+      METHODS,
+      ...([...exposed].includes('Accept-Query') ? ['QUERY', 'query'] : []),
+    ].join(', '),
     'access-control-allow-headers':
       'Content-Type, Authorization, X-Requested-With, If-Match, If-None-Match, Idempotency-Key',
     'access-control-max-age': '600',
