@@ -106,15 +106,12 @@ const createWarnings = (application: Application): CorsWarnings => new CorsWarni
 /**
  * The CORS headers (Fetch standard, "CORS protocol"), in lower case, as HTTP/2 requires. With one fixed origin or `*`, the
  * response is the same for every origin, so it needs no `Vary`.
- * @param exposed the headers that only options send; `Accept-Query` where there are QUERY routes, whose case `fetch` keeps
+ * @param exposed the headers that only options send; `Accept-Query` where there are QUERY routes
  */
 export function corsHeaders(allowedOrigin: string, exposed: Iterable<string> = []) {
   const headers = Object.entries({
     'access-control-allow-origin': allowedOrigin,
-    'access-control-allow-methods': [
-      METHODS,
-      ...([...exposed].includes('Accept-Query') ? ['QUERY', 'query'] : []),
-    ].join(', '),
+    'access-control-allow-methods': [METHODS, ...([...exposed].includes('Accept-Query') ? [QUERY] : [])].join(', '),
     'access-control-allow-headers':
       'Content-Type, Authorization, X-Requested-With, If-Match, If-None-Match, Idempotency-Key',
     'access-control-max-age': '600',
@@ -125,6 +122,8 @@ export function corsHeaders(allowedOrigin: string, exposed: Iterable<string> = [
 }
 
 const METHODS = 'GET, POST, PUT, DELETE, OPTIONS, PATCH';
+/** `fetch` keeps the case of the page, and browsers compare it. */
+const QUERY = 'QUERY, query';
 const SENT = 'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count';
 
 /** Accepts only a serialized origin, as a browser sends it (RFC 6454 §6.2): a browser matches no other spelling. */

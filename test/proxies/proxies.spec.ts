@@ -1,15 +1,16 @@
 /** Generated endpoints, the client and the providers behind proxies that compress. Those that are not installed are left out. */
-import { gunzipSync } from 'node:zlib';
+import { readFile } from 'node:fs/promises';
 import { Controller, Get, Headers } from '@nestjs/common';
 import { createClient, type Failure } from 'declarest-client';
 import { dataProvider as reactAdmin } from 'ra-data-declarest';
 import { dataProvider as refine } from 'refine-declarest';
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
 import { type CrudService, startCrud } from '../crud/service.js';
+import { blocksOf } from '../docs-blocks.js';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { isInstalled, PROXIES } from '../harness/proxies.js';
-import { freePort, type RunningProxy, startProxy } from './proxies.js';
+import { freePort, type RunningProxy, shownConfig, startProxy } from './proxies.js';
 
 /** Long enough to be compressed. */
 const BODY = 'declarest '.repeat(150);
@@ -80,6 +81,15 @@ const failureOf = (promise: Promise<unknown>): Promise<Failure & { statusCode?: 
     },
     (error: Failure) => error,
   );
+
+it('docs/behind-a-proxy.md shows only settings that run here', async () => {
+  const path = 'docs/behind-a-proxy.md';
+  const shown = blocksOf({ path, text: await readFile(path, 'utf8') }).filter(({ language }) => language === 'text');
+  const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trim());
+  const run = new Set(PROXIES.flatMap(({ name }) => linesOf(shownConfig(name))));
+  expect(shown.length).toBeGreaterThan(3);
+  expect(shown.flatMap(({ text }) => linesOf(text).filter((line) => !run.has(line)))).toEqual([]);
+});
 
 for (const installed of PROXIES)
   describe.skipIf(!isInstalled(installed))(`behind ${installed.name}`, () => {

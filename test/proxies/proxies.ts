@@ -40,25 +40,32 @@ http {
   fastcgi_temp_path fastcgi;
   uwsgi_temp_path uwsgi;
   scgi_temp_path scgi;
-  absolute_redirect off;
-  gzip on;
-  gzip_types application/json application/x-ndjson text/csv;
-  proxy_http_version 1.1;
-  proxy_set_header Host $host;
-  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-  map $request_uri $path_below {
+  map $request_uri $path_below_shop {
     ~^/shop(?<below>/.*)$ $below;
   }
-${perListener(listeners, ({ port, application, prefix }) =>
-  prefix === '/'
-    ? `  server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${application}; } }`
-    : `  upstream app${port} { server 127.0.0.1:${application}; }
+${perListener(
+  listeners,
+  ({ port, application, prefix }) => `
   server {
     listen 127.0.0.1:${port};
+    gzip on;
+    gzip_types application/json application/x-ndjson text/csv;
+    proxy_http_version 1.1;
+    proxy_set_header Host $http_host;
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+${
+  prefix === '/'
+    ? `
+    location / {
+      proxy_pass http://127.0.0.1:${application};
+    }`
+    : `
     location /shop/ {
-      proxy_pass http://app${port}$path_below;
+      proxy_pass http://127.0.0.1:${application}$path_below_shop;
       proxy_redirect / /shop/;
-    }
+      absolute_redirect off;
+    }`
+}
   }`,
 )}
 }`,
@@ -83,7 +90,7 @@ Listen 127.0.0.1:${port}
   AddOutputFilterByType DEFLATE application/json application/x-ndjson text/csv
   AllowEncodedSlashes NoDecode
   ProxyPreserveHost On
-  ProxyPass ${prefix} http://127.0.0.1:${application}/ nocanon retry=0
+  ProxyPass ${prefix} http://127.0.0.1:${application}/ nocanon
   ${prefix === '/' ? '' : 'Header edit Location ^/ /shop/'}
 </VirtualHost>`,
 )}`,
@@ -103,10 +110,14 @@ ${perListener(
   ({ port, application, prefix }) => `
 http://127.0.0.1:${port} {
   encode zstd gzip
-  ${prefix === '/' ? 'handle' : 'handle_path /shop/*'} {
+  ${
+    prefix === '/'
+      ? `reverse_proxy 127.0.0.1:${application}`
+      : `handle_path /shop/* {
     reverse_proxy 127.0.0.1:${application} {
-      ${prefix === '/' ? '' : 'header_down Location ^/ /shop/'}
+      header_down Location ^/ /shop/
     }
+  }`
   }
 }`,
 )}`,
@@ -144,6 +155,13 @@ export interface RunningProxy {
   readonly urlOf: (application: number, prefix?: Listener['prefix']) => string;
   readonly close: () => Promise<void>;
 }
+
+/** The configuration that docs/behind-a-proxy.md shows parts of. */
+export const shownConfig = (name: ProxyName): string =>
+  PROGRAMS[name].config(
+    (['/', '/shop/'] as const).map((prefix) => ({ port: 8080, application: 3000, prefix })),
+    '/tmp',
+  );
 
 /** Starts a proxy in front of applications, by their ports. */
 export async function startProxy(name: ProxyName, applications: readonly number[]): Promise<RunningProxy> {
