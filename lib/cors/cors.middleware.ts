@@ -111,7 +111,7 @@ const createWarnings = (application: Application): CorsWarnings => new CorsWarni
 export function corsHeaders(allowedOrigin: string, exposed: Iterable<string> = []) {
   const headers = Object.entries({
     'access-control-allow-origin': allowedOrigin,
-    'access-control-allow-methods': [METHODS, ...([...exposed].includes('Accept-Query') ? ['QUERY'] : [])].join(', '),
+    'access-control-allow-methods': [METHODS, ...([...exposed].includes('Accept-Query') ? [QUERY] : [])].join(', '),
     'access-control-allow-headers':
       'Content-Type, Authorization, X-Requested-With, If-Match, If-None-Match, Idempotency-Key',
     'access-control-max-age': '600',
@@ -122,6 +122,8 @@ export function corsHeaders(allowedOrigin: string, exposed: Iterable<string> = [
 }
 
 const METHODS = 'GET, POST, PUT, DELETE, OPTIONS, PATCH';
+/** `fetch` keeps the case of the page, and browsers compare it. */
+const QUERY = 'QUERY, query';
 const SENT = 'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count';
 
 /** Accepts only a serialized origin, as a browser sends it (RFC 6454 §6.2): a browser matches no other spelling. */
