@@ -21,8 +21,11 @@ class Leaf {
 
 @Controller()
 class SlowController {
+  static readonly entered: (() => void)[] = [];
+
   @Get('slow')
   async slow(): Promise<string> {
+    SlowController.entered.pop()?.();
     await wait(300);
     return 'done';
   }
@@ -65,8 +68,11 @@ describe.each(CASES)('on %s', (_, platform, adapter, parts) => {
     const service = await startCrud(platform, { controllers: [SlowController], ...parts, adapter: adapter() as never });
     keepLong(service);
     const { agent, fetchPath } = keepAliveClient(service);
+    const bothEntered = Promise.all(
+      [1, 2].map(() => new Promise<void>((resolve) => SlowController.entered.push(resolve))),
+    );
     const running = [fetchPath('/slow'), fetchPath('/slow')];
-    await wait(100);
+    await bothEntered;
     const start = performance.now();
     const [, ...statuses] = await Promise.all([service.close(), ...running]);
     expect(statuses).toEqual([200, 200]);

@@ -20,6 +20,7 @@ import { crudApplicationOf, type CrudApplication, type CrudControllerClass } fro
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
 import type { Override } from './declaration-warnings.js';
 import { describeOnce } from './describe-controllers.js';
+import { longKeyWarnings } from './long-keys.js';
 import { hiddenMethods, pathsOf } from './routes.js';
 
 const logger = new Logger('CrudModule');
@@ -103,9 +104,12 @@ function finish(application: Application, crud: CrudApplication): void {
   const { controllers, requestScoped } = crud;
   if (application.adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
   controllers.flatMap(overridesOf).forEach(logDescription);
-  const bypassed = condense(controllers.flatMap(bypassWarnings));
-  application.refuseDoubts(bypassed);
-  for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all, application)])
+  const doubts = [
+    ...condense(controllers.flatMap(bypassWarnings)),
+    ...longKeyWarnings(crud.all, application.routeTable),
+  ];
+  application.refuseDoubts(doubts);
+  for (const warning of [...doubts, ...findDeclarationWarnings(controllers, crud.all, application)])
     logger.warn(warning);
   if (!Logger.isLevelEnabled('debug')) return;
   for (const { options, database } of crud.all) logger.debug(describePaths(options.entity, database.dataSource));
