@@ -58,6 +58,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     };
     const roles = this.application.stateOf(CallerRoles);
     const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers, roles.hasKeys);
+    compiled.refuseUnenforced();
     this.application.once(startedAccess).compiled = compiled;
     roles.names = new Set([...compiled.roleNames, ...this.application.optionRoles]);
     if (compiled.roles.isDeclared) roles.expand = compiled.roles.expand;

@@ -4,6 +4,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule, ModuleRef } fr
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { ProblemFilter } from '../problem-details/problem-details.js';
 import { Application, applicationOf } from '../routes/application.js';
+import { idleConnections } from '../routes/idle-connections.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installRequestContext } from '../routes/request-middleware.js';
 import { installAccessMiddleware } from './access-middleware.js';
@@ -22,6 +23,7 @@ import { AccessDecision, SecurityRulesGuard } from './security-rules.guard.js';
     AccessDecision,
     AccessReport,
     SecurityRulesGuard,
+    idleConnections,
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
     { provide: APP_INTERCEPTOR, useClass: RequestContextInterceptor },
     { provide: APP_FILTER, useClass: ProblemFilter },

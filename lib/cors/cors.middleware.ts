@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { NestMiddleware, OnApplicationBootstrap, Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { condense } from '../options/condense.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { pathOf, type HttpRequest } from '../http/http-request.js';
 import { applicationOf, type Application } from '../routes/application.js';
@@ -62,10 +63,11 @@ class CorsWarnings {
   private hasEnabledCors = false;
 
   constructor({ adapter, routeTable, config }: Application) {
-    for (const path of uncoveredPaths(new Set(takeReturnedPaths()), routeTable, config))
-      logger.warn(
+    const sentences = uncoveredPaths(new Set(takeReturnedPaths()), routeTable, config).map(
+      (path) =>
         `routesOf: no route of the application has the path ${path}. Under a RouterModule prefix, pass the whole path to forRoutes.`,
-      );
+    );
+    for (const sentence of condense(sentences)) logger.warn(sentence);
     if ((adapter as { readonly isCorsEnabled?: boolean } | undefined)?.isCorsEnabled) this.warnOfEnabledCors();
     if (adapter?.getType() !== 'fastify') return;
     // The plugin of app.enableCors() is loaded last of all.

@@ -227,17 +227,6 @@ describe('mounts of Express', () => {
     await closed.close();
   });
 
-  it('[3.5] an application that had mounts before Nest is governed below a pattern of their own', async () => {
-    const instance = express().use('/early', answering('the early one'));
-    const app = await startRuled('express', {
-      adapter: new ExpressAdapter(instance),
-      rules: ({ requireRole }) => requireRole('ADMIN', '/early/**'),
-    });
-    // What was in the instance before Nest stays in front of every middleware of Nest's.
-    expect((await ask(app, '/early/x')).body).toBe('the early one');
-    await app.close();
-  });
-
   it('[3.6] a function above Nest’s routes is a middleware, and runs for everybody', async () => {
     const limited: string[] = [];
     const app = await startRuled('express', {

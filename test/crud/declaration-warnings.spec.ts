@@ -48,6 +48,24 @@ const warningsOf = async (controllers: Type[], entities: Type[] = [Tag]): Promis
 const refusalOf = async (...controllers: Type[]): Promise<string> =>
   (await crudError('express', { entities: [Tag], controllers })).message;
 
+it('[4.7] warns once of more than five overrides without a route, and of more than five unknown hooks', async () => {
+  const controllers = Array.from({ length: 8 }, (_, index) => {
+    const base = CrudController({ ...tags, endpoint: `/api/tags${index}` });
+    return class Tags extends base {
+      override findAll(query: ListQuery) {
+        return super.findAll(query);
+      }
+      beforeSave(): void {}
+    };
+  });
+  const lines = (await warningsOf(controllers)).filter((line) => line.startsWith('Tags.'));
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toContain('Tags.findAll overrides a generated operation but has no route.');
+  expect(lines[1]).toContain('Tags.beforeSave is not a hook');
+  for (const line of lines) expect(line).toMatch(/ The same is true of 3 more\.$/);
+  expect(lines[1]?.split('is not a hook')).toHaveLength(6);
+});
+
 describe('methods of a subclass', () => {
   it('refuses another method on the path of a generated operation', async () => {
     class Tags extends CrudController(tags) {

@@ -2,6 +2,7 @@
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { ConnectionQueues } from '../../database/connections.js';
+import { condense } from '../../options/condense.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
@@ -20,6 +21,7 @@ import { crudApplicationOf, type CrudApplication, type CrudControllerClass } fro
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
 import type { Override } from './declaration-warnings.js';
 import { describeOnce } from './describe-controllers.js';
+import { longKeyWarnings } from './long-keys.js';
 import { hiddenMethods, pathsOf } from './routes.js';
 
 const logger = new Logger('CrudModule');
@@ -64,16 +66,19 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
   if (crud.all.some(({ options }) => options.enableQueryMethod)) application.exposedHeaders.add('Accept-Query');
   for (const resource of crud.all) await prepareSearchIndex(resource);
+  const unindexed = crud.all.filter(({ searchIndex, options }) => options.searchIndex && !searchIndex);
+  const sentences = unindexed.map(({ options, database: { dataSource } }) => {
+    const option = `CRUD option \`searchIndex\` of ${options.entity.name}`;
+    return `${option} has no effect on ${dataSource.options.type}: searches read the whole table.`;
+  });
+  for (const sentence of condense(sentences)) logger.warn(sentence);
 }
 
 /** @throws InvalidOptionError where the index of a search is missing, or cannot be created */
 export async function prepareSearchIndex({ searchIndex, options, database }: Resource<object>): Promise<void> {
   const { dataSource } = database;
-  if (!options.searchIndex) return;
-  if (!searchIndex) {
-    const option = `CRUD option \`searchIndex\` of ${options.entity.name}`;
-    logger.warn(`${option} has no effect on ${dataSource.options.type}: searches read the whole table.`);
-  } else if (dataSource.options.synchronize === true) {
+  if (!options.searchIndex || !searchIndex) return;
+  if (dataSource.options.synchronize === true) {
     try {
       for (const statement of searchIndex.statements) await dataSource.query(statement);
     } catch (cause) {
@@ -101,9 +106,12 @@ function finish(application: Application, crud: CrudApplication): void {
   const { controllers, requestScoped } = crud;
   if (application.adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
   controllers.flatMap(overridesOf).forEach(logDescription);
-  const bypassed = controllers.flatMap(bypassWarnings);
-  application.refuseDoubts(bypassed);
-  for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all, application)])
+  const doubts = [
+    ...condense(controllers.flatMap(bypassWarnings)),
+    ...longKeyWarnings(crud.all, application.routeTable),
+  ];
+  application.refuseDoubts(doubts);
+  for (const warning of [...doubts, ...findDeclarationWarnings(controllers, crud.all, application)])
     logger.warn(warning);
   crud.prepareStores();
   if (!Logger.isLevelEnabled('debug')) return;
