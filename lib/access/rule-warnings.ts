@@ -1,6 +1,6 @@
 /** Finds what is suspicious in the rules, as sentences: warnings, or with `strict` reasons to refuse to start. */
 import { condense } from '../options/condense.js';
-import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
+import { declaredRoute, hasCacheKey, type DeclaredRoute } from '../routes/declared-route.js';
 import { groupBy, shapesOf } from '../routes/route.js';
 import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
 import { describeRule, restricts, type Access } from './access.js';
@@ -127,6 +127,23 @@ function findPublicRoutesForUsers({ table, inside }: CompiledAccess): string[] {
     if (option === undefined || method !== 'POST' || !isPublic) return [];
     return [`${method} ${path} is public, but ${option} requires a user. Restrict the route, or remove the option.`];
   });
+}
+
+/** @param interceptors the global ones, of which one may cache answers by URL, so that users get those of others */
+export function findCachedRoutes({ table, inside }: CompiledAccess, interceptors: readonly object[]): string[] {
+  const dependenciesOf = ({ constructor }: object): readonly { readonly param: unknown }[] =>
+    (Reflect.getMetadata('self:paramtypes', constructor) ?? []) as readonly { readonly param: unknown }[];
+  const usesCache = interceptors.some((each) => dependenciesOf(each).some(({ param }) => param === 'CACHE_MANAGER'));
+  const names = table.controllerRoutes.flatMap(({ method, path, handler }) => {
+    const isCached = usesCache && method === 'GET' && handler !== undefined && !hasCacheKey(handler);
+    const entries = inside.entries.filter((entry) => entry.template === path && entry.method === method);
+    return isCached && entries.some(({ access }) => access.kind !== 'public') ? `${method} ${path}` : [];
+  });
+  if (names.length === 0) return [];
+  const others = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return [
+    `A global interceptor injects CACHE_MANAGER: if it caches by URL, users get the answers of others at ${names.slice(0, 5).join(', ')}${others}. Add @CacheKey() with a function that returns a key for each user, or undefined.`,
+  ];
 }
 
 /** A user has one role, with all roles that it includes. A key has `KEY` besides. */

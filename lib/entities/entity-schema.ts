@@ -26,7 +26,7 @@ export interface Field {
   readonly updatable: boolean;
   /** Whether the database or the entity's constructor sets a value if the client sends none. */
   readonly hasDefault: boolean;
-  /** The relation whose foreign key this is, read and written as `<relation>Id`. */
+  /** The relation whose foreign key this is, if the entity declares no column for it: `<relation>Id`. */
   readonly reference: EntityMetadata['relations'][number] | undefined;
   /** Set if the driver or TypeORM would change the values. */
   readonly textRead: TextRead | undefined;
@@ -34,11 +34,19 @@ export interface Field {
   readonly hasLimitedCharset: boolean;
 }
 
+/** A relation whose foreign key is in the table of the entity, whether the entity declares its columns or not. */
+export interface Reference {
+  readonly relation: EntityMetadata['relations'][number];
+  /** In the order of its join columns. Several relations may share one. */
+  readonly fields: readonly Field[];
+}
+
 export interface EntityDescription {
   readonly name: string;
   readonly metadata: EntityMetadata;
   readonly fields: readonly Field[];
   readonly key: EntityKey<Field>;
+  readonly references: readonly Reference[];
   /** Set if several classes share the table: the column that tells them apart, and its values for this class. */
   readonly discriminator: { readonly field: Field; readonly values: readonly unknown[] } | undefined;
 }
@@ -126,7 +134,18 @@ export function describeEntity(
   const isShared = kind && metadata.parentEntityMetadata;
   const values = [metadata, ...children].map(({ discriminatorValue }) => discriminatorValue);
   const discriminator = isShared && { field: fieldOf(kind), values };
-  return { name: metadata.name, metadata, fields, key, discriminator };
+  return { name: metadata.name, metadata, fields, key, references: referencesOf(metadata, fields), discriminator };
+}
+
+function referencesOf({ relations }: EntityMetadata, fields: readonly Field[]): Reference[] {
+  const owning = relations.filter(({ isOwning, isManyToMany }) => isOwning && !isManyToMany);
+  const keys = owning.map((relation) => ({
+    relation,
+    fields: relation.joinColumns.flatMap(
+      ({ databaseName }) => fields.find(({ column }) => column.databaseName === databaseName) ?? [],
+    ),
+  }));
+  return keys.filter(({ relation, fields: found }) => found.length === relation.joinColumns.length);
 }
 
 /** If several classes share a table, TypeORM gives a class the columns of its subclasses, and foreign keys of its siblings. */

@@ -2,9 +2,9 @@
 import type { Abstract, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
-import type { DataSource, EntityMetadata, Repository } from 'typeorm';
+import { Repository, type DataSource, type EntityMetadata } from 'typeorm';
 import { ConnectionQueues } from '../../database/connections.js';
-import { guardOf } from '../../entities/entity-guard.js';
+import { assertServes, guardOf } from '../../entities/entity-guard.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { CallerRoles } from '../../http/principal.js';
 import { applicationOf, type Application } from '../../routes/application.js';
@@ -155,8 +155,10 @@ export class CrudApplication {
       return injected;
     }
     const token = getRepositoryToken(options.entity, options.dataSource) as string;
-    const isProvided = [...this.application.modules.values()].some(({ providers }) => providers.has(token));
-    return isProvided ? this.find<Repository<object>>(token as never) : undefined;
+    const provided = [...this.application.modules.values()].flatMap(({ providers }) => providers.get(token) ?? []);
+    const found = provided.filter((each) => each.isDependencyTreeStatic()).map(({ instance }) => instance as unknown);
+    for (const each of found) if (each instanceof Repository) assertServes(each, options.entity);
+    return found[0] as Repository<object> | undefined;
   }
 
   private readonly resourceOf = memoized((options: ResolvedCrudOptions, dataSource: DataSource) =>

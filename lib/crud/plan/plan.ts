@@ -106,7 +106,10 @@ function partsOf(resource: Resource<object>): readonly Part[] {
       return { preconditions: [{ condition, refuse: () => new AuthenticationRequired(true) }] };
     },
   };
-  const relations = [...pathParameters.values()].flatMap(({ reference }) => reference ?? []);
+  const fromPath = new Set(pathParameters.values());
+  const relations = schema.references.flatMap(({ relation, fields }) =>
+    fields.every((field) => fromPath.has(field)) ? [relation] : [],
+  );
   // A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7.
   const parents: Part = {
     kind: 'parents',

@@ -32,6 +32,8 @@ export interface Change<T> {
   readonly entity: T;
   readonly values: Values;
   readonly ids: SentIds;
+  /** What was read of the stored record. */
+  readonly current?: T | undefined;
 }
 
 /** A body may repeat the values that the path fixes. */
@@ -82,9 +84,13 @@ export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, 
 export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean =>
   [...values.keys()].some((field) => !permissions.canUpdate(field)) || plan.store.listened.has('update');
 
-/** The fields whose stored value takes part in the result of a patch. */
-export const mergedFields = ({ values, permissions }: Sent): Field[] =>
-  [...values].flatMap(([field, value]) => (permissions.canUpdate(field) && isMerged(value) ? [field] : []));
+/** The fields whose stored value takes part in the result: merged ones, and the rest of a key of several columns. */
+export const mergedFields = ({ schema }: Plan, { values, permissions }: Sent): Field[] => {
+  const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
+  const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
+  const isChanged = ([field, value]: [Field, unknown]): boolean => permissions.canUpdate(field) && isMerged(value);
+  return [...[...values].filter(isChanged).map(([field]) => field), ...rest];
+};
 
 /** The values for a hook. What the database fills in is absent. */
 export function hookValues({ schema }: Plan, { values, ids }: Pick<Change<unknown>, 'values' | 'ids'>): JsonObject {
@@ -123,7 +129,7 @@ async function checkValuesOf<T extends object>(
     defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
   });
   const valid = await validate(plan, entity, checked, [...errors, ...idErrors]);
-  return { kind, sent: source === 'client' ? sent : new Map(), entity, values: valid, ids };
+  return { kind, sent: source === 'client' ? sent : new Map(), entity, values: valid, ids, current };
 }
 
 /** Also of the fields that are set, as far as their columns can be written. */

@@ -30,7 +30,7 @@ export async function updateRecords<T extends object>(
 ): Promise<T[]> {
   const { plan, call, hooks, view } = task;
   const { options, schema, database } = plan;
-  const merged = new Set(sent.flatMap(mergedFields));
+  const merged = new Set(sent.flatMap((each) => mergedFields(plan, each)));
   const isMerging = merged.size > 0 || (options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
   const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
   const { fields } = schema.key;
