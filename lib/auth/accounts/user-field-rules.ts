@@ -1,6 +1,7 @@
 /** Which fields clients may send to register, and to change their own profile. */
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { CONVERTIBLE, sentTransformer } from '../../entities/class-transformer.js';
 import { describeEntity, type Field } from '../../entities/entity-schema.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { describe } from '../../options/invalid-option.js';
@@ -16,6 +17,8 @@ import { UserAccounts } from './user-accounts.js';
 
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
+type Input = Readonly<Record<string, unknown>>;
+
 @Injectable()
 export class UserFieldRules {
   readonly checks: Readonly<Record<string, Check>>;
@@ -23,6 +26,8 @@ export class UserFieldRules {
   private readonly changes: Readonly<Record<string, Check>>;
   private readonly nullable: readonly string[];
   readonly required: readonly string[];
+  private readonly added: readonly string[];
+  private readonly transformSent: ReturnType<typeof sentTransformer>;
   /** The schemas of the fields that clients may send, for the OpenAPI document. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 
@@ -35,11 +40,15 @@ export class UserFieldRules {
     @Optional() @Inject(DataSource) dataSource?: DataSource,
   ) {
     // Without columns, the `repositoryClass` stores the users outside TypeORM, and decides about the values.
-    const columns = dataSource?.hasMetadata(userClass)
-      ? describeEntity(dataSource.getMetadata(userClass), dataSource).fields.filter(
-          ({ name, insertable }) => insertable && !PACKAGE_FIELDS.includes(name),
-        )
-      : undefined;
+    const metadata = dataSource?.hasMetadata(userClass) ? dataSource.getMetadata(userClass) : undefined;
+    this.added = registrationFields;
+    this.transformSent = metadata && sentTransformer(metadata);
+    const columns =
+      dataSource && metadata
+        ? describeEntity(metadata, dataSource).fields.filter(
+            ({ name, insertable }) => insertable && !PACKAGE_FIELDS.includes(name),
+          )
+        : undefined;
     const refused = registrationFields.filter(
       (name) => PACKAGE_FIELDS.includes(name) || columns?.every((column) => column.name !== name),
     );
@@ -69,12 +78,32 @@ export class UserFieldRules {
   }
 
   /** @returns the changes of the own profile @throws InvalidUserError naming each wrong field */
-  readChanges(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    return checkChanges(input, this.changes, this.nullable);
+  readChanges(input: Input): Record<string, unknown> {
+    const [values, checks] = this.transform(input, this.changes);
+    return checkChanges(values, checks, this.nullable);
   }
 
-  async register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
-    return this.accounts.store(checkUser(input, this.checks, this.required));
+  async register(input: Input): Promise<AuthUser> {
+    const [values, checks] = this.transform(input, this.checks);
+    return this.accounts.store(checkUser(values, checks, this.required));
+  }
+
+  /** Applies class-transformer to the columns that the application adds. The package normalizes its own. */
+  private transform(input: Input, checks: Readonly<Record<string, Check>>): [Input, Readonly<Record<string, Check>>] {
+    if (!this.transformSent) return [input, checks];
+    const sent = Object.entries(input).filter(([name]) => this.added.includes(name));
+    const { values, failed } = this.transformSent(Object.fromEntries(sent));
+    const refused = [...failed].map((name): [string, Check] => [
+      name,
+      (value) => {
+        const reading = checks[name]?.(value);
+        return reading && 'expected' in reading ? reading : { expected: CONVERTIBLE };
+      },
+    ]);
+    return [
+      { ...input, ...values },
+      { ...checks, ...Object.fromEntries(refused) },
+    ];
   }
 }
 

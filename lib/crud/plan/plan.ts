@@ -1,6 +1,7 @@
 /** The compiled plan of a resource, everything that does not depend on the request, and the task that a call adds to it. */
 import { NotFoundException } from '@nestjs/common';
 import type { Repository } from 'typeorm';
+import { sentTransformer } from '../../entities/class-transformer.js';
 import { loadClassValidation } from '../../entities/class-validation.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
@@ -33,6 +34,7 @@ export interface Plan<T extends object = object> extends Resource<T> {
   /** The resources of the records that a column refers to: one that is visible through any of them exists. */
   referenced(relation: Relation): readonly Plan[];
   readonly readBody: ReturnType<typeof compileInput>;
+  readonly transformSent: ReturnType<typeof sentTransformer>;
   /** Importing class-validator takes time, so the first write does it. */
   loadValidator(): ReturnType<typeof loadClassValidation>;
   readonly observeError: ObserveError;
@@ -220,6 +222,7 @@ export function compilePlan<T extends object>(
       resource.schema,
       resource.list.linkable.map(({ name }) => name),
     ),
+    transformSent: sentTransformer(resource.metadata),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
     observeError: observerOf(application),
   };
