@@ -9,7 +9,7 @@ import { CallerRoles } from '../http/principal.js';
 import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { exposeRateLimit } from '../rate-limit/rate-limit.js';
 import { Application } from '../routes/application.js';
-import { observersOf } from '../routes/failure-filter.js';
+import { findFailureProviders } from '../routes/failure-filter.js';
 import { accounts } from './accounts/account-endpoints.js';
 import { Logins } from './accounts/logins.js';
 import { UserAccounts } from './accounts/user-accounts.js';
@@ -121,7 +121,7 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 
   onModuleInit(): void {
-    observersOf(this.application);
+    findFailureProviders(this.application);
     const { plugins, authBasePath, throttle } = this.options;
     exposeRateLimit(throttle, this.application.exposedHeaders);
     for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);

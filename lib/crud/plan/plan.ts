@@ -6,12 +6,12 @@ import { loadClassValidation } from '../../entities/class-validation.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { compileInput } from '../../entities/record-input.js';
-import type { ObserveError } from '../../http/failure.js';
+import type { FailureTools, ObserveError } from '../../http/failure.js';
 import { callerOf, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { Application } from '../../routes/application.js';
-import { observerOf } from '../../routes/failure-filter.js';
+import { failureToolsOf, observerOf } from '../../routes/failure-filter.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
@@ -38,6 +38,7 @@ export interface Plan<T extends object = object> extends Resource<T> {
   /** Importing class-validator takes time, so the first write does it. */
   loadValidator(): ReturnType<typeof loadClassValidation>;
   readonly observeError: ObserveError;
+  failureTools(): FailureTools;
 }
 
 /** What operations work with. */
@@ -225,6 +226,7 @@ export function compilePlan<T extends object>(
     transformSent: sentTransformer(resource.metadata),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
     observeError: observerOf(application),
+    failureTools: () => failureToolsOf(application),
   };
   return Object.freeze(plan);
 }
