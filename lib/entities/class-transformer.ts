@@ -2,37 +2,26 @@
 import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import { HttpException, Logger, type Type } from '@nestjs/common';
-import type { EntityMetadata } from 'typeorm';
 import type { JsonObject } from '../http/json-body.js';
 
 type ClassTransformer = typeof import('class-transformer');
 
 let library: ClassTransformer | false | undefined;
 
-/**
- * The properties that `instanceToPlain` leaves out, or `plainToInstance` for `bodies`: no documented function reads the
- * metadata, so it converts an object.
- */
-export function excludedProperties(
-  type: unknown,
-  names: readonly string[],
-  direction: 'answers' | 'bodies' = 'answers',
-): ReadonlySet<string> {
+/** The properties that `instanceToPlain` leaves out: no documented function reads the metadata, so it converts one. */
+export function excludedProperties(type: unknown, names: readonly string[]): ReadonlySet<string> {
   library ??= load();
   if (!library || typeof type !== 'function') return new Set();
-  const { instanceToPlain, plainToInstance } = library;
+  const { instanceToPlain } = library;
   const { prototype } = type as { readonly prototype: object };
-  const blank = blankOf(type);
   const findUnread = (converted: readonly string[]): Set<string> => {
     const unread = new Set(converted);
     const getters = converted.map((name) => [name, { enumerable: true, get: () => void unread.delete(name) }]);
     // Every other property is skipped, so that its `@Transform()` does not run.
     const others = [...names, ...memberNamesOf(prototype)];
     const excludePrefixes = others.filter((name) => !converted.some((each) => each.startsWith(name)));
-    const probe = Object.create(prototype, Object.fromEntries(getters)) as object;
     try {
-      if (direction === 'bodies') plainToInstance(blank, probe, { excludePrefixes });
-      else instanceToPlain(probe, { excludePrefixes });
+      instanceToPlain(Object.create(prototype, Object.fromEntries(getters)), { excludePrefixes });
     } catch {
       // A `@Transform()` does not expect an absent value.
     }
@@ -48,29 +37,28 @@ function memberNamesOf(prototype: object | null): string[] {
     : [...Object.getOwnPropertyNames(prototype), ...memberNamesOf(Object.getPrototypeOf(prototype) as object | null)];
 }
 
-/** `values` has a member for each one of a property. `failed` names those whose transformer threw, and which are as sent. */
-export type TransformSent = (sent: JsonObject) => { readonly values: JsonObject; readonly failed: ReadonlySet<string> };
-
 /** What a sent value must be if its transformer throws. */
 export const CONVERTIBLE = 'a value that the server can convert';
+
+/** `failed` names the values whose transformers throw. */
+export type TransformSent = (sent: JsonObject) => { readonly values: JsonObject; readonly failed: ReadonlySet<string> };
 
 const logger = new Logger('declarest');
 
 /**
- * Applies `@Transform()` and `@Type()` of an entity, as a ValidationPipe does. Names are those of the properties:
- * `@Expose()` and `@Exclude()` rename and drop nothing. An HttpException of a transformer is thrown.
+ * Applies `@Transform()` and `@Type()` as a ValidationPipe does, and throws an HttpException that a transformer throws.
+ * Names are those of properties: `@Expose()` and `@Exclude()` rename and drop nothing.
  */
-export function sentTransformer({ target, embeddeds }: EntityMetadata): TransformSent | undefined {
+export function sentTransformer(type: unknown): TransformSent | undefined {
   library ??= load();
-  if (!library) return undefined;
+  const blank = library && typeof type === 'function' ? blankOf(type as Type<object>) : undefined;
+  if (!library || !blank) return undefined;
   const { plainToInstance } = library;
-  const blank = blankOf(target);
-  const options = { ignoreDecorators: true, targetMaps: targetMapsOf(blank, embeddeds) };
   return (sent) => {
     const failed = new Set<string>();
     const convert = (plain: JsonObject, name?: string): JsonObject | undefined => {
       try {
-        return plainToInstance(blank, plain, options) as JsonObject;
+        return plainToInstance(blank, plain, { ignoreDecorators: true }) as JsonObject;
       } catch (error) {
         if (error instanceof HttpException) throw error;
         if (name !== undefined) failed.add(name);
@@ -80,44 +68,34 @@ export function sentTransformer({ target, embeddeds }: EntityMetadata): Transfor
     };
     const copy = copyOf(sent) as JsonObject;
     const all = convert(copy);
-    const values = Object.keys(sent).map((name) => {
-      // Converts each value on its own, to find the ones that fail.
-      const value = (all ?? convert(onlyEnumerable({ ...copy, [name]: copyOf(sent[name]) }, name), name) ?? sent)[name];
-      return [name, isDeepStrictEqual(value, copyOf(sent[name])) ? sent[name] : value];
+    const values = Object.entries(sent).map(([name, value]) => {
+      // Converts one value, beside which the transformer can read the others.
+      const one = (): JsonObject => Object.assign(Object.create(copy) as object, { [name]: copyOf(value) });
+      const converted = all ?? convert(one(), name) ?? {};
+      // A setter of the class has taken a value that is not there.
+      const isKept = !Object.hasOwn(converted, name) || isDeepStrictEqual(converted[name], copyOf(value));
+      return [name, isKept ? value : converted[name]];
     });
     return { values: Object.fromEntries(values) as JsonObject, failed };
   };
 }
 
-/** A class with the decorators of another one, but without its constructor, defaults and setters. */
-function blankOf(type: unknown): Type {
-  class Blank {}
-  return typeof type === 'function' ? (Object.setPrototypeOf(Blank, type) as Type) : Blank;
+/** `@Exclude()` on the class itself does not hold for subclasses. A ValidationPipe cannot construct every class either. */
+function blankOf(type: Type<object>): Type<object> | undefined {
+  class Blank extends type {}
+  try {
+    return new Blank() && Blank;
+  } catch {
+    return undefined;
+  }
 }
 
-function targetMapsOf(
-  target: Type,
-  embeddeds: EntityMetadata['embeddeds'],
-): { target: Type; properties: Record<string, Type> }[] {
-  const types = embeddeds.map(
-    ({ propertyName, type, embeddeds: inner }) => [propertyName, blankOf(type), inner] as const,
-  );
-  const properties = Object.fromEntries(types.map(([name, type]) => [name, type]));
-  return [{ target, properties }, ...types.flatMap(([, type, inner]) => targetMapsOf(type, inner))];
-}
-
-/** class-transformer changes objects with a discriminator, and takes a member `constructor` for a class. */
+/** class-transformer removes discriminators, and takes a member `constructor` for a class. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   const members = Object.entries(value).filter(([name]) => name !== 'constructor' && name !== '__proto__');
   return Object.fromEntries(members.map(([name, each]) => [name, copyOf(each)]));
-}
-
-/** Only the one property is converted. Transformers can read the others. */
-function onlyEnumerable(sent: JsonObject, name: string): JsonObject {
-  const properties = Object.entries(sent).map(([key, value]) => [key, { value, enumerable: key === name }]);
-  return Object.defineProperties({}, Object.fromEntries(properties) as PropertyDescriptorMap) as JsonObject;
 }
 
 function load(): ClassTransformer | false {

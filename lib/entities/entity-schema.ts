@@ -1,12 +1,12 @@
 /** The immutable description of an entity, compiled from TypeORM's metadata at boot. */
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { excludedProperties } from './class-transformer.js';
 import { declaredNames } from './declared-entities.js';
 import { hasAccessor, hasInsertListener, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
 import { guardOf, hiddenColumns, type Restrictions } from './entity-guard.js';
 import { entityKey, type EntityKey } from './entity-key.js';
+import { excludedProperties } from './class-transformer.js';
 import { textReadOf, type TextRead } from './text-reads.js';
 import type { Reading, ValueType } from './value-types.js';
 
@@ -93,23 +93,17 @@ export function describeEntity(
     metadata.target,
     ...(embeddedMetadata?.embeddedMetadataTree.map(({ type }) => type) ?? []),
   ];
-  const types = new Set(columns.flatMap(typesOf));
-  const excludedFrom = (direction: 'answers' | 'bodies') => {
-    const excluded = new Map([...types].map((type) => [type, excludedProperties(type, names, direction)]));
-    return (column: ColumnMetadata): boolean =>
-      propertyOf(column)
-        .split('.')
-        .some((name, depth) => excluded.get(typesOf(column)[depth])?.has(name));
-  };
-  const [isHidden, isNotTaken] = [excludedFrom('answers'), excludedFrom('bodies')];
+  const excluded = new Map<unknown, ReadonlySet<string>>();
+  for (const type of columns.flatMap(typesOf))
+    if (!excluded.has(type)) excluded.set(type, excludedProperties(type, names));
   const fieldOf = (column: ColumnMetadata): Field => {
     const reference = column.isVirtual ? column.relationMetadata : undefined;
     const property = propertyOf(column);
     const path = (reference ? `${property}Id` : property).split('.');
+    const types = typesOf(column);
+    const isHidden = property.split('.').some((name, depth) => excluded.get(types[depth])?.has(name));
     const generator = column.isPrimary ? keyGenerator(column, dataSource, metadata) : undefined;
-    // An application that only hides a column with `@Exclude()` lets clients write it.
-    const isForServer = isGenerated(column) || (isNotTaken(column) && !isHidden(column));
-    const isWritten = !isForServer && (generator === undefined || generator === 'listener');
+    const isWritten = !isGenerated(column) && (generator === undefined || generator === 'listener');
     return {
       path,
       name: path.join('.'),
@@ -117,7 +111,7 @@ export function describeEntity(
       column,
       type: guarded(valueTypeOf(column, dataSource, viewTypes.get(column)), guard, property, roles),
       nullable: column.isNullable,
-      readable: column.isSelect && !isHidden(column),
+      readable: column.isSelect && !isHidden,
       insertable: isWritten && column.isInsert,
       updatable: isWritten && column.isUpdate && !column.isPrimary,
       hasDefault: column.isPrimary

@@ -20,14 +20,9 @@ export abstract class ErrorObserver {
 }
 
 /**
- * Translates the messages of failures of generated and account endpoints: of the package, of class-validator and schemas,
- * and of the application's exceptions there. At startup, every singleton provider of any module that extends this class
- * is found. `{error}` of refusals by access rules is not translated.
- * @example
- * class Messages extends FailureMessages {
- *   constructor(private readonly i18n: I18nService) { super(); }
- *   translate(message: string): string { return this.i18n.t(message); }
- * }
+ * Translates the messages of failures of generated and account endpoints, except `{error}` of refusals by access rules. At
+ * startup, every singleton provider of any module that extends this class is found.
+ * @example class Messages extends FailureMessages { translate = (message: string) => this.i18n.t(message); }
  */
 @Injectable()
 export abstract class FailureMessages {

@@ -18,6 +18,7 @@ import { UserAccounts } from './user-accounts.js';
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
 type Input = Readonly<Record<string, unknown>>;
+type Checks = Readonly<Record<string, Check>>;
 
 @Injectable()
 export class UserFieldRules {
@@ -26,7 +27,7 @@ export class UserFieldRules {
   private readonly changes: Readonly<Record<string, Check>>;
   private readonly nullable: readonly string[];
   readonly required: readonly string[];
-  private readonly added: readonly string[];
+  private readonly fields: readonly string[];
   private readonly transformSent: ReturnType<typeof sentTransformer>;
   /** The schemas of the fields that clients may send, for the OpenAPI document. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
@@ -40,15 +41,11 @@ export class UserFieldRules {
     @Optional() @Inject(DataSource) dataSource?: DataSource,
   ) {
     // Without columns, the `repositoryClass` stores the users outside TypeORM, and decides about the values.
-    const metadata = dataSource?.hasMetadata(userClass) ? dataSource.getMetadata(userClass) : undefined;
-    this.added = registrationFields;
-    this.transformSent = metadata && sentTransformer(metadata);
-    const columns =
-      dataSource && metadata
-        ? describeEntity(metadata, dataSource).fields.filter(
-            ({ name, insertable }) => insertable && !PACKAGE_FIELDS.includes(name),
-          )
-        : undefined;
+    const columns = dataSource?.hasMetadata(userClass)
+      ? describeEntity(dataSource.getMetadata(userClass), dataSource).fields.filter(
+          ({ name, insertable }) => insertable && !PACKAGE_FIELDS.includes(name),
+        )
+      : undefined;
     const refused = registrationFields.filter(
       (name) => PACKAGE_FIELDS.includes(name) || columns?.every((column) => column.name !== name),
     );
@@ -72,6 +69,8 @@ export class UserFieldRules {
     const reads = Object.fromEntries(added.map(({ name, type }) => [name, type?.read ?? acceptAny]));
     const schemas = Object.fromEntries(added.map(({ name, type }) => [name, type?.schemas.body ?? {}]));
     this.checks = { ...ofPackage(accounts.checks), ...reads };
+    this.fields = registrationFields;
+    this.transformSent = columns && sentTransformer(userClass);
     this.schemas = { ...ofPackage({ ...USER_SCHEMAS, password: policy.schema }), ...schemas };
     this.changes = { firstName: USER_CHECKS.firstName, lastName: USER_CHECKS.lastName, ...reads };
     this.nullable = ['firstName', 'lastName', ...namesOf(added.filter(({ nullable = true }) => nullable))];
@@ -79,26 +78,21 @@ export class UserFieldRules {
 
   /** @returns the changes of the own profile @throws InvalidUserError naming each wrong field */
   readChanges(input: Input): Record<string, unknown> {
-    const [values, checks] = this.transform(input, this.changes);
-    return checkChanges(values, checks, this.nullable);
+    return checkChanges(...this.transform(input, this.changes), this.nullable);
   }
 
   async register(input: Input): Promise<AuthUser> {
-    const [values, checks] = this.transform(input, this.checks);
-    return this.accounts.store(checkUser(values, checks, this.required));
+    return this.accounts.store(checkUser(...this.transform(input, this.checks), this.required));
   }
 
-  /** Applies class-transformer to the columns that the application adds. The package normalizes its own. */
-  private transform(input: Input, checks: Readonly<Record<string, Check>>): [Input, Readonly<Record<string, Check>>] {
+  /** Applies class-transformer to the columns that the application adds. */
+  private transform(input: Input, checks: Checks): [Input, Checks] {
     if (!this.transformSent) return [input, checks];
-    const sent = Object.entries(input).filter(([name]) => this.added.includes(name));
+    const sent = Object.entries(input).filter(([name]) => this.fields.includes(name));
     const { values, failed } = this.transformSent(Object.fromEntries(sent));
     const refused = [...failed].map((name): [string, Check] => [
       name,
-      (value) => {
-        const reading = checks[name]?.(value);
-        return reading && 'expected' in reading ? reading : { expected: CONVERTIBLE };
-      },
+      (value) => ({ expected: CONVERTIBLE, ...checks[name]?.(value) }),
     ]);
     return [
       { ...input, ...values },

@@ -223,7 +223,7 @@ export function compilePlan<T extends object>(
       resource.schema,
       resource.list.linkable.map(({ name }) => name),
     ),
-    transformSent: sentTransformer(resource.metadata),
+    transformSent: sentTransformer(resource.options.entity),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
     observeError: observerOf(application),
     failureTools: () => failureToolsOf(application),

@@ -41,11 +41,13 @@ export function readBody({ plan, view }: Task, body: JsonObject, kind: WriteKind
   const isHook = source === 'hook';
   const read = plan.readBody(expectJsonObject(body), kind, isHook ? UNRESTRICTED : permissions);
   const mayWrite = kind === 'create' ? permissions.canInsert : permissions.canUpdate;
-  // What a merge patch makes of the stored value is transformed instead. Other fields can only be repeated.
-  const isReady = (field: Field, value: unknown): boolean => mayWrite(field) && (kind !== 'patch' || !isMerged(value));
-  // An instance was made by a ValidationPipe, or by code of the application.
+  // An instance was made by a ValidationPipe, or by code of the application. A merge patch is transformed when it is merged.
   const isMade = isHook || body instanceof plan.options.entity;
-  const { values, errors: wrong } = transform(plan, read.values, isMade ? () => false : isReady);
+  const { values, errors: wrong } = transform(
+    plan,
+    read.values,
+    (field, value) => !isMade && mayWrite(field) && (kind !== 'patch' || !isMerged(value)),
+  );
   for (const [field, value] of values) {
     if (!fixed.has(field)) continue;
     const expected: unknown = field.type.write(fixed.get(field));
@@ -106,8 +108,7 @@ async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: obj
   if (sent.kind !== 'patch') return checkBySchema(plan, 'update', sent);
   const merge = (values: Values): Values =>
     new Map([...values].map(([field, value]) => [field, mergePatch(valueOf(field, current), value)]));
-  const isOfPatch = (field: Field): boolean => isMerged(sent.body.get(field));
-  const { values: body, errors: wrong } = transform(plan, merge(sent.body), isOfPatch);
+  const { values: body, errors: wrong } = transform(plan, merge(sent.body), (field) => isMerged(sent.body.get(field)));
   const values = new Map([...body].filter(([field]) => sent.values.has(field)));
   const errors = [...sent.errors, ...wrong];
   if (!plan.options.validationSchema.update) return { values, errors };
@@ -115,27 +116,23 @@ async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: obj
   return checkBySchema(plan, 'update', { ...sent, body, values, errors }, kept);
 }
 
-/** Applies the decorators of class-transformer to sent values. One that becomes `undefined` counts as not sent. */
+/** Applies the decorators of class-transformer. A value that becomes `undefined` counts as not sent. */
 function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Field, value: unknown) => boolean) {
-  const values = new Map(sent);
-  const errors = new Map<string, FieldError>();
-  if (!transformSent || ![...sent].some(([field, value]) => isChosen(field, value))) return { values, errors: [] };
-  const record = {};
+  const [values, errors, record] = [new Map(sent), [] as FieldError[], {}];
+  const chosen = transformSent ? [...sent].filter(([field, value]) => isChosen(field, value)) : [];
+  if (!transformSent || chosen.length === 0) return { values, errors };
   for (const [field, value] of sent) setAtPath(record, field.path, value);
   const { values: converted, failed } = transformSent(record);
-  for (const [field, value] of sent) {
-    const [name = ''] = field.path;
-    const holder = valueAt(field.path.slice(0, -1), converted);
-    if (!isChosen(field, value) || typeof holder !== 'object' || holder === null) continue;
+  for (const [field, value] of chosen) {
     const outcome = valueAt(field.path, converted);
-    if (failed.has(name)) {
-      // The check of the column says more.
-      if ('value' in readValue(field, value)) errors.set(name, { field: name, message: `must be ${CONVERTIBLE}` });
-    } else if (outcome === undefined) values.delete(field);
-    // `@Type(() => Date)` makes an invalid date of other text, and a date of what a column holds as text.
-    else if (!(outcome instanceof Date) || 'value' in readValue(field, outcome)) values.set(field, outcome);
+    if (!failed.has(field.path[0] ?? '')) {
+      if (outcome === undefined) values.delete(field);
+      // `@Type(() => Date)` makes an invalid date of other text, and a date of what a column holds as text.
+      else if (!(outcome instanceof Date) || 'value' in readValue(field, outcome)) values.set(field, outcome);
+    } else if ('value' in readValue(field, value))
+      errors.push({ field: field.name, message: `must be ${CONVERTIBLE}` });
   }
-  return { values, errors: [...errors.values()] };
+  return { values, errors };
 }
 
 /** @param given values of fields that the body need not have */
