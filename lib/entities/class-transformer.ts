@@ -84,7 +84,8 @@ export function sentTransformer(type: unknown): TransformSent | undefined {
 function blankOf(type: Type<object>): Type<object> | undefined {
   class Blank extends type {}
   try {
-    return new Blank() && Blank;
+    Reflect.construct(Blank, []);
+    return Blank;
   } catch {
     return undefined;
   }
