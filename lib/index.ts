@@ -88,8 +88,9 @@ export type { BatchResult, Envelope, FailureEnvelope } from './crud/declare/enve
 export type { ListMetadata, ListQuery, Pagination } from './crud/declare/envelope.js';
 export type { AggregateRow, CrudData, CrudRecord, FieldName } from './crud/declare/record-types.js';
 export type { RecordSchemas, StandardSchema } from './crud/declare/standard-schema.js';
-export { ErrorObserver } from './routes/failure-filter.js';
+export { ErrorObserver, FailureMessages } from './routes/failure-filter.js';
 export type { FieldError } from './http/failure.js';
+export type { FailureContext } from './http/translation.js';
 export type { JsonObject } from './http/json-body.js';
 
 // CORS

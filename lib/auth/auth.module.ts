@@ -8,7 +8,7 @@ import { ConnectionQueues } from '../database/connections.js';
 import { CallerRoles } from '../http/principal.js';
 import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
-import { observersOf } from '../routes/failure-filter.js';
+import { findFailureProviders } from '../routes/failure-filter.js';
 import { accounts } from './accounts/account-endpoints.js';
 import { Logins } from './accounts/logins.js';
 import { UserAccounts } from './accounts/user-accounts.js';
@@ -114,7 +114,7 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 
   onModuleInit(): void {
-    observersOf(this.application);
+    findFailureProviders(this.application);
     const { plugins, authBasePath } = this.options;
     for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);
     if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;

@@ -6,7 +6,7 @@ import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
 import { guardOf, hiddenColumns, type Restrictions } from './entity-guard.js';
 import { entityKey, type EntityKey } from './entity-key.js';
-import { excludedProperties } from './excluded-properties.js';
+import { excludedProperties } from './class-transformer.js';
 import { textReadOf, type TextRead } from './text-reads.js';
 import type { Reading, ValueType } from './value-types.js';
 

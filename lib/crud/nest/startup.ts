@@ -6,7 +6,7 @@ import { condense } from '../../options/condense.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
-import { observersOf } from '../../routes/failure-filter.js';
+import { findFailureProviders } from '../../routes/failure-filter.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
 import { readQueryBodies } from '../../query-method/query-routes.js';
@@ -53,7 +53,7 @@ export const checkDeclarations = async (moduleRef: ModuleRef): Promise<void> => 
 
 async function check(application: Application, crud: CrudApplication): Promise<void> {
   answerUnreadableBodies(application, failureEnvelope);
-  observersOf(application);
+  findFailureProviders(application);
   crud.controllers.forEach(refuseRoutedHooks);
   for (const each of crud.controllers) await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readColumns();
   await application.stateOf(ConnectionQueues).checkLimits(application.isStrict);

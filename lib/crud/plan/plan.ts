@@ -1,16 +1,17 @@
 /** The compiled plan of a resource, everything that does not depend on the request, and the task that a call adds to it. */
 import { NotFoundException } from '@nestjs/common';
 import type { Repository } from 'typeorm';
+import { sentTransformer } from '../../entities/class-transformer.js';
 import { loadClassValidation } from '../../entities/class-validation.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { compileInput } from '../../entities/record-input.js';
-import type { ObserveError } from '../../http/failure.js';
+import type { FailureTools, ObserveError } from '../../http/failure.js';
 import { callerOf, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { Application } from '../../routes/application.js';
-import { observerOf } from '../../routes/failure-filter.js';
+import { failureToolsOf, observerOf } from '../../routes/failure-filter.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
@@ -33,9 +34,11 @@ export interface Plan<T extends object = object> extends Resource<T> {
   /** The resources of the records that a column refers to: one that is visible through any of them exists. */
   referenced(relation: Relation): readonly Plan[];
   readonly readBody: ReturnType<typeof compileInput>;
+  readonly transformSent: ReturnType<typeof sentTransformer>;
   /** Importing class-validator takes time, so the first write does it. */
   loadValidator(): ReturnType<typeof loadClassValidation>;
   readonly observeError: ObserveError;
+  failureTools(): FailureTools;
 }
 
 /** What operations work with. */
@@ -223,8 +226,10 @@ export function compilePlan<T extends object>(
       resource.schema,
       resource.list.linkable.map(({ name }) => name),
     ),
+    transformSent: sentTransformer(resource.options.entity),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
     observeError: observerOf(application),
+    failureTools: () => failureToolsOf(application),
   };
   return Object.freeze(plan);
 }

@@ -1,16 +1,17 @@
 /** Reads and checks what a write sets: the body of a request, or the values that a hook returns in its place. */
+import { CONVERTIBLE } from '../../entities/class-transformer.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { initialValue, newEntity } from '../../entities/entity-instances.js';
 import { isMerged, mergePatch } from '../../entities/merge-patch.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { checkValues, DATABASE_DEFAULT, describeJson } from '../../entities/record-input.js';
-import { isSame, toJson } from '../../entities/record-input.js';
+import { isSame, readValue, toJson } from '../../entities/record-input.js';
 import type { CheckResult, Values, WriteKind } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { newOwnerOf } from '../rows/owner.js';
-import { entityOf, setAtPath, valueOf } from '../store/entity-values.js';
+import { entityOf, setAtPath, valueAt, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
 import { checkBySchema, validate } from './validation.js';
 
@@ -40,8 +41,15 @@ export interface Change<T> {
 export function readBody({ plan, view }: Task, body: JsonObject, kind: WriteKind, source: Source = 'client'): Sent {
   const { permissions, fixed } = view;
   const isHook = source === 'hook';
-  const { values, errors } = plan.readBody(expectJsonObject(body), kind, isHook ? UNRESTRICTED : permissions);
-  const wrong: FieldError[] = [];
+  const read = plan.readBody(expectJsonObject(body), kind, isHook ? UNRESTRICTED : permissions);
+  const mayWrite = kind === 'create' ? permissions.canInsert : permissions.canUpdate;
+  // An instance was made by a ValidationPipe, or by code of the application. A merge patch is transformed when it is merged.
+  const isMade = isHook || body instanceof plan.options.entity;
+  const { values, errors: wrong } = transform(
+    plan,
+    read.values,
+    (field, value) => !isMade && mayWrite(field) && (kind !== 'patch' || !isMerged(value)),
+  );
   for (const [field, value] of values) {
     if (!fixed.has(field)) continue;
     const expected: unknown = field.type.write(fixed.get(field));
@@ -55,7 +63,7 @@ export function readBody({ plan, view }: Task, body: JsonObject, kind: WriteKind
     source,
     body: values,
     values: free,
-    errors: [...errors, ...wrong],
+    errors: [...read.errors, ...wrong],
     permissions: isHook ? withWriting(free, permissions) : permissions,
     ids,
     idErrors,
@@ -106,10 +114,31 @@ async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: obj
   if (sent.kind !== 'patch') return checkBySchema(plan, 'update', sent);
   const merge = (values: Values): Values =>
     new Map([...values].map(([field, value]) => [field, mergePatch(valueOf(field, current), value)]));
-  const values = merge(sent.values);
-  if (!plan.options.validationSchema.update) return { values, errors: sent.errors };
+  const { values: body, errors: wrong } = transform(plan, merge(sent.body), (field) => isMerged(sent.body.get(field)));
+  const values = new Map([...body].filter(([field]) => sent.values.has(field)));
+  const errors = [...sent.errors, ...wrong];
+  if (!plan.options.validationSchema.update) return { values, errors };
   const kept = new Map(view.list.readable.map((field) => [field, toJson(valueOf(field, current))]));
-  return checkBySchema(plan, 'update', { ...sent, body: merge(sent.body), values }, kept);
+  return checkBySchema(plan, 'update', { ...sent, body, values, errors }, kept);
+}
+
+/** Applies the decorators of class-transformer. A value that becomes `undefined` counts as not sent. */
+function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Field, value: unknown) => boolean) {
+  const [values, errors, record] = [new Map(sent), [] as FieldError[], {}];
+  const chosen = transformSent ? [...sent].filter(([field, value]) => isChosen(field, value)) : [];
+  if (!transformSent || chosen.length === 0) return { values, errors };
+  for (const [field, value] of sent) setAtPath(record, field.path, value);
+  const { values: converted, failed } = transformSent(record);
+  for (const [field, value] of chosen) {
+    const outcome = valueAt(field.path, converted);
+    if (!failed.has(field.path[0] ?? '')) {
+      if (outcome === undefined) values.delete(field);
+      // `@Type(() => Date)` makes an invalid date of other text, and a date of what a column holds as text.
+      else if (!(outcome instanceof Date) || 'value' in readValue(field, outcome)) values.set(field, outcome);
+    } else if ('value' in readValue(field, value))
+      errors.push({ field: field.name, message: `must be ${CONVERTIBLE}` });
+  }
+  return { values, errors };
 }
 
 /** @param given values of fields that the body need not have */
