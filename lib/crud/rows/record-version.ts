@@ -43,21 +43,18 @@ export function versionPreconditions(
 const required = (name: string, id: string, tag: string): Error =>
   new HttpException(`Changing ${name} with id ${id} requires If-Match: send ${tag}`, HttpStatus.PRECONDITION_REQUIRED);
 
-/** The comparison of texts is strong: a weak tag begins with `W/`, so that it has no text between its quotes. */
 function matching(version: Field | undefined, tags: readonly string[]): Condition {
   const versions = new Set<unknown>();
   for (const tag of version ? tags : []) {
-    const reading = version?.type.readText(isNumeric(version) ? versionIn(tag) : tag.slice(1, -1));
+    const reading = version?.type.readText(versionIn(tag));
     if (reading && 'value' in reading) versions.add(reading.value);
   }
   return version && versions.size > 0 ? compare(version, 'in', ...versions) : NOTHING;
 }
 
-const isNumeric = ({ type }: Field): boolean => ['number', 'exact number', 'moment'].includes(type.comparison ?? '');
-
 /** Proxies that compress change `"3"` to `W/"3"` (nginx) or `"3-gzip"` (Apache, Caddy). Both name the version (contract 8.5). */
 const TAG_OF_VERSION = /^(?:W\/)?"([\d.:TZ+-]+?)(?:(?:--?|;)gzip|-(?:br|zstd|deflate))?"$/;
-const versionIn = (tag: string): string => TAG_OF_VERSION.exec(tag)?.[1] ?? '';
+const versionIn = (tag: string): string => TAG_OF_VERSION.exec(tag)?.[1] ?? tag.slice(1, -1);
 
 const isAny = (header: string): boolean => header.trim() === '*';
 
