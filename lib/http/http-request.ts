@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly rawHeaders?: readonly string[];
   /** The address of the client, as far as the platform trusts the proxies in front of it. */
   readonly ip?: string | undefined;
+  /** Fastify: only where `trustProxy` is set. */
+  readonly ips?: readonly string[] | undefined;
   readonly body?: unknown;
   /** Express: whether any byte of the body was read. */
   readonly readableDidRead?: boolean;

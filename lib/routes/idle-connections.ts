@@ -1,24 +1,20 @@
-import type { BeforeApplicationShutdown, FactoryProvider, OnApplicationShutdown } from '@nestjs/common';
+import type { Server } from 'node:http';
+import type { FactoryProvider } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { applicationOf, type Application } from './application.js';
 
 const INTERVAL_MS = 100;
 
-interface Server {
-  readonly listening: boolean;
-  /** Servers of HTTP/2 have none: they end their sessions themselves. */
-  closeIdleConnections?(): void;
-}
-
 /** Nest closes idle connections once: one that becomes idle later would delay the end until its `keepAliveTimeout`. */
-export class IdleConnections implements BeforeApplicationShutdown, OnApplicationShutdown {
+export class IdleConnections {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly application: Application) {}
 
   beforeApplicationShutdown(): void {
-    const server = this.application.adapter?.getHttpServer() as Server | undefined;
-    // Several modules provide this object.
+    // A server of HTTP/2 has no such method: it ends its sessions itself.
+    const server = this.application.adapter?.getHttpServer() as Partial<Server> | undefined;
+    // Several modules provide this object. Hooks of the application may keep the server open for a while.
     if (this.timer || !server?.closeIdleConnections) return;
     this.timer = setInterval(() => server.listening || server.closeIdleConnections?.(), INTERVAL_MS).unref();
   }
@@ -31,8 +27,5 @@ export class IdleConnections implements BeforeApplicationShutdown, OnApplication
 export const idleConnections: FactoryProvider = {
   provide: IdleConnections,
   inject: [ModuleRef],
-  useFactory: (moduleRef: ModuleRef) => {
-    const application = applicationOf(moduleRef);
-    return application.stateOf(IdleConnections, application);
-  },
+  useFactory: (ref: ModuleRef) => applicationOf(ref).stateOf(IdleConnections, applicationOf(ref)),
 };

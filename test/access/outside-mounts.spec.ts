@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Controller, Get, type INestApplication, Injectable, type OnModuleInit, VersioningType } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
 import { CrudModule } from 'declarest';
 import express from 'express';
 import { accessMatrix } from 'declarest/testing';

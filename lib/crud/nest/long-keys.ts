@@ -20,26 +20,21 @@ export function longKeyWarnings(
   resources: readonly Resource<object>[],
   { maxParameterLength: limit }: RouteTable,
 ): string[] {
-  const parameters = resources.flatMap(({ schema, options, pathParameters }) => {
-    const fields = [...schema.key.fields];
-    const isRead = options.knownOperations.some(
-      ({ name, route }) => options.generated.has(name) && route.path.includes(':id'),
-    );
-    const key = { name: `${schema.name}.${fields.map(({ name }) => name).join()}`, fields: isRead ? fields : [] };
-    return [
-      key,
-      ...[...pathParameters].map(([name, field]) => ({ name: `:${name} of ${options.endpoint}`, fields: [field] })),
-    ];
+  const parameters = resources.flatMap(({ schema: { name, key }, options, pathParameters }) => {
+    const { knownOperations, generated, endpoint } = options;
+    const isRead = knownOperations.some((each) => generated.has(each.name) && each.route.path.includes(':id'));
+    const own = { name: `${name}.${key.fields.map((field) => field.name).join()}`, fields: isRead ? key.fields : [] };
+    const outer = [...pathParameters].map(([each, field]) => ({ name: `:${each} of ${endpoint}`, fields: [field] }));
+    return [own, ...outer];
   });
-  const lengths = parameters.map(({ name, fields }) => {
-    const commas = Math.max(0, fields.length - 1);
-    return { name, length: fields.reduce((sum, field) => sum + longestText(field), commas) };
+  const long = parameters.flatMap(({ name, fields }) => {
+    const length = fields.reduce((sum, field) => sum + longestText(field) + 1, -1);
+    return length > limit ? [{ length, text: `${name} (${length === Infinity ? 'no limit' : length})` }] : [];
   });
-  const long = lengths.filter(({ length }) => length > limit);
   if (long.length === 0) return [];
-  const names = long.map(({ name, length }) => `${name} (${length === Infinity ? 'no limit' : length})`);
   const needed = Math.max(ADVISED, ...long.map(({ length }) => (length === Infinity ? 0 : length)));
+  const names = long.map(({ text }) => text).join(', ');
   return [
-    `Keys that may have more than ${limit} characters, which the router of Fastify refuses (414): ${names.join(', ')}. Shorten the columns, or use new FastifyAdapter({ routerOptions: { maxParamLength: ${needed} } }).`,
+    `Keys that may have more than ${limit} characters, which the router of Fastify refuses (414): ${names}. Shorten the columns, or use new FastifyAdapter({ routerOptions: { maxParamLength: ${needed} } }).`,
   ];
 }
