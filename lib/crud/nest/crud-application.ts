@@ -9,13 +9,13 @@ import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { CallerRoles } from '../../http/principal.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
+import type { ResolvedCrudModuleOptions } from '../declare/filter-operators.js';
 import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, type RelationOption } from '../plan/relation-parameters.js';
 import { assertKnown, compileResource, describeResource, servingRelation, type Resource } from '../plan/resource.js';
 import { memoized } from '../../database/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
-import type { Operator } from '../sql/operators.js';
 import { assertReadable } from '../store/record-store.js';
 import { Database } from '../store/database.js';
 
@@ -27,7 +27,9 @@ export const DATA_SOURCE = Symbol('declarest.dataSource');
 export const REPOSITORY = Symbol('declarest.repository');
 
 /** The provider of `CrudModule.forRoot`. */
-export const FILTER_OPERATORS = Symbol('declarest.operators');
+export const MODULE_OPTIONS = Symbol('declarest.moduleOptions');
+
+const NO_OPTIONS: ResolvedCrudModuleOptions = { operators: [], ignoredParameters: new Set() };
 
 const HOOKS = ['beforeCreate', 'beforeUpdate', 'beforeDelete'] as const;
 
@@ -51,13 +53,12 @@ export class CrudApplication {
     this.application = applicationOf(container);
   }
 
-  /** The operators that `CrudModule.forRoot` declares. @throws InvalidOptionError where another one declares some too */
-  get operators(): readonly Operator[] {
+  /** The options of `CrudModule.forRoot`. @throws InvalidOptionError where it is called twice */
+  private get options(): ResolvedCrudModuleOptions {
     const modules = [...this.application.modules.values()];
-    const [first, second] = modules.flatMap(({ providers }) => providers.get(FILTER_OPERATORS) ?? []);
-    if (second)
-      throw new InvalidOptionError('CrudModule.forRoot', 'called once', 'twice', 'give one call all operators');
-    return (first?.instance ?? []) as readonly Operator[];
+    const [first, second] = modules.flatMap(({ providers }) => providers.get(MODULE_OPTIONS) ?? []);
+    if (second) throw new InvalidOptionError('CrudModule.forRoot', 'called once', 'twice', 'give one call all options');
+    return (first?.instance ?? NO_OPTIONS) as ResolvedCrudModuleOptions;
   }
 
   /** The resources of all generated controllers. @throws InvalidOptionError where one does not fit its data source */
@@ -167,7 +168,9 @@ export class CrudApplication {
 
   private readonly databaseFor = memoized((dataSource: DataSource) => {
     const connections = this.application.stateOf(ConnectionQueues).connectionsOf(dataSource);
-    return new Database(dataSource, connections, this.application.stateOf(CallerRoles), this.operators);
+    const { operators, ignoredParameters } = this.options;
+    const roles = this.application.stateOf(CallerRoles);
+    return new Database(dataSource, connections, roles, operators, ignoredParameters);
   });
 
   private compile(resource: Resource<object>, repository: Repository<object>): Plan {

@@ -1,5 +1,5 @@
 /** The class factory of generated controllers. */
-import { Controller, Inject, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Controller, Inject, Optional, UseFilters, UseGuards, UseInterceptors, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
@@ -17,8 +17,9 @@ import { resolveCrudOptions, type ResolvedCrudOptions } from '../declare/resolve
 import { customOperation } from '../operations/custom-operation.js';
 import type { Operation } from '../operations/operation.js';
 import { standardOperations } from '../operations/standard-operations.js';
+import { pascalCase } from '../document/names.js';
 import type { Plan } from '../plan/plan.js';
-import { rawQueryOf, sentKey } from '../query/raw-query.js';
+import { rawQueryOf, sentKey, withoutParameters } from '../query/raw-query.js';
 import { beginCall } from '../store/call.js';
 import { crudApplicationOf, DATA_SOURCE, REPOSITORY } from './crud-application.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
@@ -92,9 +93,19 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
   for (const key of [DATA_SOURCE, REPOSITORY]) Optional()(prototype, key);
   Controller(endpoint)(Generated);
   if (enableIdempotency) UseInterceptors(IdempotencyInterceptor)(Generated);
-  Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
+  Object.defineProperty(Generated, 'name', { value: classNameOf(entity, endpoint) });
   declareOptions(Generated, resolved);
   return Generated as unknown as GeneratedControllerClass<T>;
+}
+
+const endpoints = new WeakMap<object, Set<string>>();
+
+/** What counts by class, such as @nestjs/throttler, tells the second resource of an entity from the first one by its name. */
+function classNameOf(entity: Type, endpoint: string): string {
+  const known = endpoints.get(entity) ?? new Set([endpoint]);
+  endpoints.set(entity, known.add(endpoint));
+  const [first] = known;
+  return `${first === endpoint ? '' : pascalCase(endpoint)}${entity.name}CrudController`;
 }
 
 function addMethod(prototype: GeneratedBase, operation: Operation, options: ResolvedCrudOptions): void {
@@ -114,6 +125,7 @@ function addMethod(prototype: GeneratedBase, operation: Operation, options: Reso
         // An override that calls `super` without the query of its request means that one.
         if (queryPlace >= 0 && query === NO_QUERY) query = rawQueryOf(state.request);
       }
+      query = withoutParameters(query as ListQuery, plan.database.ignoredParameters);
       if (idPlace >= 0 && plan.schema.key.fields.length > 1) id = sentKey(request, String(id));
       const expand = request && !state && applicationOf(this[MODULE_REF_VALUE]).stateOf(CallerRoles).expand;
       if (expand) setRoleHierarchy(request, expand);

@@ -58,6 +58,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   for (const each of crud.controllers) await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readColumns();
   await application.stateOf(ConnectionQueues).checkLimits(application.isStrict);
   crud.check();
+  crud.all.forEach(assertIgnorable);
   for (const { options } of crud.all)
     if (options.accessOf.size > 0 && application.adapter && !application.isGuarded) {
       const advice = 'Add AuthModule.forRoot({ … }) or AccessModule.forRoot({ … }) to the imports of the root module';
@@ -72,6 +73,15 @@ async function check(application: Application, crud: CrudApplication): Promise<v
     return `${option} has no effect on ${dataSource.options.type}: searches read the whole table.`;
   });
   for (const sentence of condense(sentences)) logger.warn(sentence);
+}
+
+/** @throws InvalidOptionError for a parameter that a resource declares, such as a field of its search */
+function assertIgnorable({ options, list, database: { ignoredParameters } }: Resource<object>): void {
+  const custom = options.knownOperations.flatMap(({ parameterNames = [] }) => parameterNames);
+  const declared = [...list.searchable.keys(), ...custom].find((name) => ignoredParameters.has(name));
+  if (declared === undefined) return;
+  const expected = `names other than the parameters of ${options.endpoint}`;
+  throw new InvalidOptionError('CrudModule option `ignoredParameters`', expected, describe(declared), 'leave it out');
 }
 
 /** @throws InvalidOptionError where the index of a search is missing, or cannot be created */

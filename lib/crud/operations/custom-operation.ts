@@ -80,6 +80,7 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
     ...given,
     route: { ...route, takes: taken.filter((each) => typeof each === 'string') },
     needsRequest: 'always',
+    parameterNames: Object.keys(parameters),
     // For the OpenAPI document. The operation of the resource that `run` calls compares the header.
     ...(takesId && !['GET', 'POST'].includes(route.verb) && { ifMatch: 'version' }),
     description: {

@@ -33,6 +33,8 @@ export class Database {
     private readonly roles?: CallerRoles,
     /** The operators that the application adds. */
     readonly operators: readonly Operator[] = [],
+    /** The query parameters that generated operations leave to the application. */
+    readonly ignoredParameters: ReadonlySet<string> = new Set(),
   ) {
     this.manager = dataSource.manager;
   }
