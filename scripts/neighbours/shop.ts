@@ -58,8 +58,10 @@ interface Neighbour {
 }
 
 const [name, platform] = process.argv.slice(2) as [string, 'express' | 'fastify'];
-const { setup } = rows.find((row) => row.name === name)!;
-const neighbour = (await setup?.({ platform })) as Neighbour | undefined;
+const row: { setup?: (about: { platform: string }) => Promise<Neighbour> } | undefined = rows.find(
+  (each) => each.name === name,
+);
+const neighbour = await row?.setup?.({ platform });
 const { authenticate, callers, typeOfUserId = 'int', open = [], onPublicRoutes } = neighbour ?? {};
 const PASSWORD = 'correct horse battery';
 
