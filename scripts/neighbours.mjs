@@ -5,7 +5,7 @@
 //     node scripts/neighbours.mjs --only throttler   neighbours whose name holds this text; may be repeated
 //     node scripts/neighbours.mjs --work <folder>    works there and leaves it, so that the next run installs less
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -80,7 +80,9 @@ async function install() {
   await run(process.execPath, [tsc, '--project', join(ROOT, 'tsconfig.build.json'), '--outDir', join(packed, 'dist')]);
   cpSync(join(ROOT, 'package.json'), join(packed, 'package.json'));
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', work], packed);
-  const [{ filename }] = Object.values(JSON.parse(stdout));
+  // npm caches a tarball by its name.
+  const filename = `declarest-${Date.now()}.tgz`;
+  renameSync(join(work, Object.values(JSON.parse(stdout))[0].filename), join(work, filename));
   const dependencies = Object.assign({ ...SHOP }, ...rows.map(({ packages }) => packages));
   const declared = {
     private: true,
@@ -89,9 +91,7 @@ async function install() {
     allowScripts: { 'better-sqlite3': true, bcrypt: true },
   };
   writeFileSync(join(work, 'package.json'), JSON.stringify(declared, null, 2));
-  // npm caches a tarball by its name. Some neighbours have older peers than Nest 12, and work with it.
-  rmSync(join(work, 'package-lock.json'), { force: true });
-  rmSync(join(work, 'node_modules', 'declarest'), { recursive: true, force: true });
+  // Some neighbours have older peers than Nest 12, and work with it.
   await run('npm', ['install', '--prefer-offline', '--legacy-peer-deps', '--no-audit', '--no-fund']);
   cpSync(join(SOURCES, 'rows.mjs'), join(work, 'rows.mjs'));
   const shop = readFileSync(join(SOURCES, 'shop.ts'), 'utf8');
