@@ -1,29 +1,38 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
+import { isDeepStrictEqual } from 'node:util';
 import { ConflictException } from '@nestjs/common';
-import { type DataSource, type FindOptionsWhere, QueryFailedError, type Repository, TypeORMError } from 'typeorm';
-import { columnValue } from '../../entities/entity-instances.js';
+import { type DataSource, type EntityManager, type FindManyOptions, type FindOptionsWhere } from 'typeorm';
+import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
+import { columnValue, propertyOf } from '../../entities/entity-instances.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { isPostgres, isSqlite } from '../../entities/database-family.js';
+import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
 import { type Condition, keyIs } from '../sql/condition.js';
 import { databaseDefault, escapePath } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
-import { entityOf, fill, setOwn } from './entity-values.js';
+import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
+import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
 import { inCurrentTransaction, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import type { Reader } from './reader.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated = false;
+  /** Those in which code of the application takes part. */
+  protected readonly events: ReadonlySet<EntityEvent>;
 
   constructor(
     protected readonly resource: StoredResource<T>,
     protected readonly reader: Reader<T>,
     private readonly repository: Repository<T>,
     protected readonly database: Database,
-  ) {}
+  ) {
+    const all = ['insert', 'update', 'remove', 'soft-remove', 'recover'] as const;
+    this.events = new Set(all.filter((each) => hears(each, resource.metadata, database.dataSource)));
+  }
 
   protected methods(call: Call): Repository<T> {
     return inCurrentTransaction(call, this.repository, this.database);
@@ -36,7 +45,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       // A constant that the class gives every new entity is no key.
       for (const field of key.fields)
         if (field.insertable && !values.has(field)) setOwn(entity, field.property, undefined);
-      const stored = await this.insertEntity(call, fill(entity, this.storable(values)), values);
+      const stored = await this.insertEntity(call, fill(entity, values), values);
       inserted.push({ key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored)))) });
     }
     return inserted;
@@ -44,28 +53,86 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** @returns an object with the key */
   protected async insertEntity(call: Call, entity: T, _values: Values): Promise<object> {
+    const { metadata, schema } = this.resource;
+    const isHeard = this.announces('insert');
+    if (isHeard) await announce('Before', 'insert', this.runner(call), [metadata, entity]);
+    const held = new Map(schema.fields.map((field) => [field, columnValue(field.column, entity)]));
+    const arrays = new Map(
+      [...held].filter(([field, value]) => this.storable(new Map([[field, value]])).get(field) !== value),
+    );
+    fill(entity, this.storable(arrays));
+    const insert = isHeard
+      ? this.manager(call).createQueryBuilder().insert().into(metadata.target).values(entity).callListeners(false)
+      : undefined;
     try {
-      const { identifiers } = await this.methods(call).insert(entity as never);
-      return identifiers[0] ?? {};
+      const { identifiers } = await (insert ? insert.execute() : this.methods(call).insert(entity as never));
+      const [key = {}] = identifiers;
+      if (isHeard) {
+        // As `save` leaves a new record.
+        for (const column of metadata.columns)
+          if (
+            column.isNullable &&
+            !column.isVirtual &&
+            !column.isDeleteDate &&
+            columnValue(column, entity) === undefined
+          )
+            column.setEntityValue(entity, null);
+        await announce('After', 'insert', this.runner(call), [metadata, fill(entity, arrays), key]);
+      }
+      return key;
     } catch (error) {
       // TypeORM reads the defaults of a new row by its key, and fails where no listener made one.
-      const hasKey = this.resource.schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
+      const hasKey = schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
       if (hasKey || error instanceof QueryFailedError || !(error instanceof TypeORMError)) throw error;
       return {};
     }
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
+    if (this.announces('update')) return this.updateHeard(call, key, condition, values);
     const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.key, key), this.storable(values));
     const { affected } = await this.methods(call).update(this.where(condition), entity as never);
     return affected === 0 ? undefined : {};
+  }
+
+  /** Like `save`, but for the statement: it has the condition, and exact values. */
+  private async updateHeard(call: Call, key: unknown, condition: Condition, values: Values) {
+    const { metadata, schema } = this.resource;
+    const { dataSource } = this.database;
+    const entity = await this.entityOf(call, key, condition);
+    if (!entity) return undefined;
+    const plain = await this.withDefaults(call, values);
+    const stored = await this.storedEntity(call, key, fill(entity, plain));
+    if (!stored) return undefined;
+    const differences = () => changedColumns(metadata, [entity, stored], dataSource);
+    const details = (columns: Iterable<ColumnMetadata>) => [metadata, entity, stored, ...changesOf(columns)] as const;
+    const changed = new Set(differences());
+    const isChanged = changed.size > 0;
+    if (isChanged) await announce('Before', 'update', this.runner(call), details(changed));
+    differences().forEach((column) => changed.add(column));
+    const set = {};
+    const sent = new Map([...values.keys()].map((field) => [field.column, field]));
+    for (const column of new Set([...sent.keys(), ...changed])) {
+      const field = sent.get(column) ?? schema.fields.find((each) => each.column === column);
+      const value = columnValue(column, entity);
+      const isSent = field && values.has(field) && isDeepStrictEqual(value, plain.get(field));
+      const written = isSent ? values.get(field) : value;
+      if (field) fill(set, this.storable(new Map([[field, written]])));
+      else setAtPath(set, propertyOf(column).split('.'), written);
+    }
+    const update = this.manager(call).createQueryBuilder().update(metadata.target).set(set).callListeners(false);
+    // TypeORM sets the new version on the entity.
+    const { affected } = await update.whereEntity(entity).where(this.where(condition)).execute();
+    if (affected === 0) return undefined;
+    if (isChanged) await announce('After', 'update', this.runner(call), details(changed));
+    return {};
   }
 
   /** The reader decides whether there is a record: a repository may restrict what it reads to one tenant. */
   async remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
     const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
-    if (this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
+    if (this.events.has(isSoft ? 'soft-remove' : 'remove')) {
       const entity = await this.entityOf(call, key, condition);
       const options = { transaction: false };
       if (!entity) return false;
@@ -80,7 +147,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   async restore(call: Call, key: unknown, condition: Condition): Promise<boolean> {
-    if (!this.hasListeners('recover')) {
+    if (!this.events.has('recover')) {
       const { affected } = await this.methods(call).restore(this.where(condition));
       return affected !== 0;
     }
@@ -104,26 +171,82 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return whereOf(condition, this.database.dataSource, this.resource.metadata);
   }
 
-  protected hasListeners(event: 'remove' | 'soft-remove' | 'recover'): boolean {
-    return this.resource.metadata.listeners.some(({ type }) => type === `before-${event}` || type === `after-${event}`);
+  private announces(event: 'insert' | 'update'): boolean {
+    // A repository with methods of its own is called, and decides what its subscribers get.
+    return this.events.has(event) && this.repository[event] === Repository.prototype[event];
+  }
+
+  private manager(call: Call): EntityManager {
+    return managerOf(call, this.database) ?? this.database.dataSource.manager;
+  }
+
+  private runner(call: Call): QueryRunner {
+    return this.manager(call).queryRunner as QueryRunner;
   }
 
   /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
   private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
     const { key: primary } = this.resource.schema;
     if (!(await this.reader.findOne(call, condition, primary.fields, true))) return null;
-    const where = this.where(keyIs(primary, key));
-    const entity = await this.methods(call)
-      .findOne({ where, withDeleted: true, cache: false })
-      .catch((error: unknown) => {
-        if (!(error instanceof SyntaxError)) throw error;
-        throw new ConflictException(`${this.resource.schema.name} was not changed: its stored JSON is malformed`);
-      });
+    const entity = await this.load(call, key, {});
     // The driver may have changed the key to that of another record.
     const isOther = ([{ column }, part]: [Field, unknown]): boolean =>
       entity !== null && String(columnValue(column, entity)) !== String(part);
     const parts = primary.fields.map((field, index): [Field, unknown] => [field, primary.parts(key)[index]]);
     return entity && fill(entity, new Map(parts.filter(isOther)));
+  }
+
+  /** The entity that `save` reads to compare, with the keys of the relations that the changed one has. */
+  private storedEntity(call: Call, key: unknown, changed: T): Promise<T | null> {
+    const relations = this.resource.metadata.relations.flatMap((relation) =>
+      relation.getEntityValue(changed) === undefined ? [] : relation.propertyPath,
+    );
+    return this.load(call, key, { loadEagerRelations: false, loadRelationIds: { relations, disableMixedMap: true } });
+  }
+
+  /** Hidden columns too: TypeORM stores NULL in those that are missing when the entity is saved again. */
+  private load(call: Call, key: unknown, options: FindManyOptions<T>): Promise<T | null> {
+    const { schema, metadata } = this.resource;
+    const select = {};
+    for (const { isVirtual, propertyPath } of metadata.columns)
+      if (!isVirtual) setAtPath(select, propertyPath.split('.'), true);
+    const isHiding = metadata.columns.some(({ isSelect }) => !isSelect);
+    // MySQL and MariaDB otherwise read the row as it was when the transaction began.
+    const isLocked = isMysql(this.database.dataSource) && managerOf(call, this.database) !== undefined;
+    return this.methods(call)
+      .findOne({
+        where: this.where(keyIs(schema.key, key)),
+        withDeleted: true,
+        cache: false,
+        ...(isHiding && { select }),
+        ...(isLocked && { lock: { mode: 'pessimistic_write' } }),
+        ...options,
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new ConflictException(`${schema.name} was not changed: its stored JSON is malformed`);
+      });
+  }
+
+  /** Listeners get values: the database evaluates its defaults, in the types of their columns. */
+  private async withDefaults(call: Call, values: Values): Promise<Values> {
+    const { dataSource } = this.database;
+    const { driver } = dataSource;
+    const fields = [...values.keys()].filter((field) => values.get(field) === DATABASE_DEFAULT);
+    if (fields.length === 0) return values;
+    const selected = fields.map(({ column }, index) => {
+      const sql = isSqlite(dataSource)
+        ? databaseDefault(column, dataSource)
+        : (driver.normalizeDefault(column) ?? 'NULL');
+      return `CASE WHEN 1 = 0 THEN record.${driver.escape(column.databaseName)} ELSE ${sql} END AS value${index}`;
+    });
+    const table = escapePath(this.resource.metadata.tablePath, driver);
+    const [row = {}] = await this.manager(call).query<Record<string, unknown>[]>(
+      `SELECT ${selected.join(', ')} FROM (SELECT 1 AS one) AS one LEFT JOIN ${table} AS record ON 1 = 0`,
+    );
+    const read = ({ column }: Field, index: number): unknown =>
+      driver.prepareHydratedValue(row[`value${index}`], column);
+    return new Map([...values, ...fields.map((field, index) => [field, read(field, index)] as const)]);
   }
 
   /** The driver may round the generated key of a new row, but its connection still has it. */

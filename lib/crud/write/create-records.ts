@@ -46,7 +46,8 @@ export async function createRecords<T extends object, R>(
     insertable || (textRead !== undefined && !isSqlite(plan.database.dataSource));
   const mayReplaceKey = plan.store.listened.has('create') && plan.schema.key.fields.some(isUncertain);
   const isTree = plan.metadata.treeType !== undefined;
-  const isConditional = view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree;
+  const isConditional =
+    view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree || plan.store.hooked.has('create');
   const isSingleStatement =
     changes.length === 1 && !isConditional && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
   return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);
