@@ -37,7 +37,6 @@ import {
 } from 'typeorm';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { PLATFORMS, type Platform } from '../harness/platforms.js';
-import { startCrud } from '../crud/service.js';
 import { Seen, startTwins } from './twins.js';
 
 const seen = new Seen();
@@ -51,7 +50,7 @@ class Author {
 
 /** What all events say of an entity. Times differ between the sides, and `create` makes instances of related entities. */
 const shown = (entity: object | undefined): object | undefined => {
-  const { author, deletedAt, ...others } = { author: undefined, deletedAt: undefined, ...entity } as Partial<Account>;
+  const { author, deletedAt, ...others } = { ...entity } as Partial<Account>;
   return entity && { ...others, author: author && { id: author.id }, deletedAt: typeof deletedAt };
 };
 

@@ -1,18 +1,18 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
-import { ConflictException } from '@nestjs/common';
-import { type DataSource, type EntityManager, type FindManyOptions, type FindOptionsWhere } from 'typeorm';
+import { type DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf } from '../../entities/entity-instances.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
+import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
-import { type Condition, keyIs } from '../sql/condition.js';
+import type { Condition } from '../sql/condition.js';
 import { databaseDefault, escapePath } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
+import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
 import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
 import { inCurrentTransaction, whereOf } from './query-parts.js';
@@ -23,6 +23,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated = false;
   /** Those in which code of the application takes part. */
   protected readonly events: ReadonlySet<EntityEvent>;
+  private readonly loader: EntityLoader<T>;
 
   constructor(
     protected readonly resource: StoredResource<T>,
@@ -30,6 +31,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     private readonly repository: Repository<T>,
     protected readonly database: Database,
   ) {
+    this.loader = new EntityLoader(resource, reader, repository, database);
     const all = ['insert', 'update', 'remove', 'soft-remove', 'recover'] as const;
     this.events = new Set(all.filter((each) => hears(each, resource.metadata, database.dataSource)));
   }
@@ -99,10 +101,10 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   private async updateHeard(call: Call, key: unknown, condition: Condition, values: Values) {
     const { metadata, schema } = this.resource;
     const { dataSource } = this.database;
-    const entity = await this.entityOf(call, key, condition);
+    const entity = await this.loader.lock(call, key, condition);
     if (!entity) return undefined;
-    const plain = await this.withDefaults(call, values);
-    const stored = await this.storedEntity(call, key, fill(entity, plain));
+    const plain = await this.loader.withDefaults(call, values);
+    const stored = await this.loader.stored(call, key, fill(entity, plain));
     if (!stored) return undefined;
     const differences = () => changedColumns(metadata, [entity, stored], dataSource);
     const details = (columns: Iterable<ColumnMetadata>) => [metadata, entity, stored, ...changesOf(columns)] as const;
@@ -133,7 +135,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
     if (this.events.has(isSoft ? 'soft-remove' : 'remove')) {
-      const entity = await this.entityOf(call, key, condition);
+      const entity = await this.loader.lock(call, key, condition);
       const options = { transaction: false };
       if (!entity) return false;
       await (isSoft ? repository.softRemove(entity as never, options) : repository.remove(entity, options));
@@ -151,7 +153,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       const { affected } = await this.methods(call).restore(this.where(condition));
       return affected !== 0;
     }
-    const entity = await this.entityOf(call, key, condition);
+    const entity = await this.loader.lock(call, key, condition);
     if (!entity) return false;
     await this.methods(call).recover(entity as never, { transaction: false });
     return !(await this.reader.exists(call, condition));
@@ -182,71 +184,6 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   private runner(call: Call): QueryRunner {
     return this.manager(call).queryRunner as QueryRunner;
-  }
-
-  /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
-  private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
-    const { key: primary } = this.resource.schema;
-    if (!(await this.reader.findOne(call, condition, primary.fields, true))) return null;
-    const entity = await this.load(call, key, {});
-    // The driver may have changed the key to that of another record.
-    const isOther = ([{ column }, part]: [Field, unknown]): boolean =>
-      entity !== null && String(columnValue(column, entity)) !== String(part);
-    const parts = primary.fields.map((field, index): [Field, unknown] => [field, primary.parts(key)[index]]);
-    return entity && fill(entity, new Map(parts.filter(isOther)));
-  }
-
-  /** The entity that `save` reads to compare, with the keys of the relations that the changed one has. */
-  private storedEntity(call: Call, key: unknown, changed: T): Promise<T | null> {
-    const relations = this.resource.metadata.relations.flatMap((relation) =>
-      relation.getEntityValue(changed) === undefined ? [] : relation.propertyPath,
-    );
-    return this.load(call, key, { loadEagerRelations: false, loadRelationIds: { relations, disableMixedMap: true } });
-  }
-
-  /** Hidden columns too: TypeORM stores NULL in those that are missing when the entity is saved again. */
-  private load(call: Call, key: unknown, options: FindManyOptions<T>): Promise<T | null> {
-    const { schema, metadata } = this.resource;
-    const select = {};
-    for (const { isVirtual, propertyPath } of metadata.columns)
-      if (!isVirtual) setAtPath(select, propertyPath.split('.'), true);
-    const isHiding = metadata.columns.some(({ isSelect }) => !isSelect);
-    // MySQL and MariaDB otherwise read the row as it was when the transaction began.
-    const isLocked = isMysql(this.database.dataSource) && managerOf(call, this.database) !== undefined;
-    return this.methods(call)
-      .findOne({
-        where: this.where(keyIs(schema.key, key)),
-        withDeleted: true,
-        cache: false,
-        ...(isHiding && { select }),
-        ...(isLocked && { lock: { mode: 'pessimistic_write' } }),
-        ...options,
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof SyntaxError)) throw error;
-        throw new ConflictException(`${schema.name} was not changed: its stored JSON is malformed`);
-      });
-  }
-
-  /** Listeners get values: the database evaluates its defaults, in the types of their columns. */
-  private async withDefaults(call: Call, values: Values): Promise<Values> {
-    const { dataSource } = this.database;
-    const { driver } = dataSource;
-    const fields = [...values.keys()].filter((field) => values.get(field) === DATABASE_DEFAULT);
-    if (fields.length === 0) return values;
-    const selected = fields.map(({ column }, index) => {
-      const sql = isSqlite(dataSource)
-        ? databaseDefault(column, dataSource)
-        : (driver.normalizeDefault(column) ?? 'NULL');
-      return `CASE WHEN 1 = 0 THEN record.${driver.escape(column.databaseName)} ELSE ${sql} END AS value${index}`;
-    });
-    const table = escapePath(this.resource.metadata.tablePath, driver);
-    const [row = {}] = await this.manager(call).query<Record<string, unknown>[]>(
-      `SELECT ${selected.join(', ')} FROM (SELECT 1 AS one) AS one LEFT JOIN ${table} AS record ON 1 = 0`,
-    );
-    const read = ({ column }: Field, index: number): unknown =>
-      driver.prepareHydratedValue(row[`value${index}`], column);
-    return new Map([...values, ...fields.map((field, index) => [field, read(field, index)] as const)]);
   }
 
   /** The driver may round the generated key of a new row, but its connection still has it. */
