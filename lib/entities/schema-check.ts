@@ -45,6 +45,14 @@ const RULES: Readonly<
   maxItems: ['an array of at most {}', Array.isArray, (value, given) => sizeOf(value) <= given],
 };
 
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
 const NESTED = ['properties', 'required', 'additionalProperties', 'items'];
 const NOTES = ['title', 'description', 'default', 'example', 'examples', 'deprecated'];
 
@@ -52,12 +60,19 @@ const NOTES = ['title', 'description', 'default', 'example', 'examples', 'deprec
 export function unknownKeyword(schema: unknown): string | undefined {
   if (typeof schema === 'boolean') return undefined;
   if (!isRecord(schema)) return String(schema);
-  const { properties = {}, items = true, additionalProperties = true, type = [], format = 'date', pattern = '' } = schema;
+  const {
+    properties = {},
+    items = true,
+    additionalProperties = true,
+    type = [],
+    format = 'date',
+    pattern = '',
+  } = schema;
   const name = Object.keys(schema).find((each) => !(each in RULES) && !NESTED.includes(each) && !NOTES.includes(each));
   const wrong =
     [type].flat().find((each) => !(String(each) in TYPES)) ?? (String(format) in FORMATS ? undefined : format);
   if (name !== undefined || wrong !== undefined) return name ?? String(wrong);
-  new RegExp(String(pattern), 'u');
+  if (!isPattern(String(pattern))) return String(pattern);
   return [...Object.values(properties as JsonSchema), items, additionalProperties].map(unknownKeyword).find(isText);
 }
 
