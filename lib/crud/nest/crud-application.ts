@@ -10,6 +10,7 @@ import { CallerRoles } from '../../http/principal.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudModuleOptions } from '../declare/filter-operators.js';
+import { HOOK_NAMES } from '../declare/generated-hooks.js';
 import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, type RelationOption } from '../plan/relation-parameters.js';
@@ -30,8 +31,6 @@ export const REPOSITORY = Symbol('declarest.repository');
 export const MODULE_OPTIONS = Symbol('declarest.moduleOptions');
 
 const NO_OPTIONS: ResolvedCrudModuleOptions = { operators: [], ignoredParameters: new Set() };
-
-const HOOKS = ['beforeCreate', 'beforeUpdate', 'beforeDelete'] as const;
 
 /** A resource, and the repository of its controller; `undefined` for that of TypeORM, or one for each request. */
 interface Registered {
@@ -110,7 +109,8 @@ export class CrudApplication {
   private checkPools(): void {
     for (const controller of this.controllers) {
       const options = optionsOf(controller) as ResolvedCrudOptions;
-      const hook = HOOKS.find((name) => name in (controller.prototype as object));
+      const isDefined = (name: string): boolean => name in (controller.prototype as object);
+      const hook = HOOK_NAMES.find((name) => !name.startsWith('after') && isDefined(name));
       const user = options.scope ? 'the option `scope`' : hook && `the hook ${hook}`;
       if (!user || !this.databaseOf(options).connections.isPoolOfOne) continue;
       const expected = `at least 2, because ${controller.name} has ${user}`;

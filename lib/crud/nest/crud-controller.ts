@@ -12,7 +12,7 @@ import type { OperationInput } from '../declare/custom-operation.js';
 import { declareClass, declareOptions } from '../declare/declared-options.js';
 import { failureEnvelope, type ListQuery } from '../declare/envelope.js';
 import type { GeneratedControllerClass } from '../declare/generated-controller.js';
-import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import { compileHooks, type GeneratedHooks } from '../declare/generated-hooks.js';
 import { resolveCrudOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { customOperation } from '../operations/custom-operation.js';
 import type { Operation } from '../operations/operation.js';
@@ -32,6 +32,7 @@ const NO_QUERY: ListQuery = Object.freeze({});
 const MODULE_REF = Symbol('declarest.moduleRef');
 const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
 const PLAN = Symbol('declarest.plan');
+const HOOKS = Symbol('declarest.hooks');
 
 /**
  * Everything is injected as a property, so that a subclass's constructor is its own. The hooks start all generated
@@ -46,6 +47,7 @@ abstract class GeneratedBase {
   declare readonly [REPOSITORY]: Repository<object> | undefined;
   declare [MODULE_REF_VALUE]: ModuleRef;
   declare [PLAN]: Plan | undefined;
+  declare [HOOKS]: GeneratedHooks<object> | undefined;
 
   /** Nest sets it when it creates the controller, before it registers routes. */
   set [MODULE_REF](moduleRef: ModuleRef) {
@@ -129,7 +131,7 @@ function addMethod(prototype: GeneratedBase, operation: Operation, options: Reso
       if (idPlace >= 0 && plan.schema.key.fields.length > 1) id = sentKey(request, String(id));
       const expand = request && !state && applicationOf(this[MODULE_REF_VALUE]).stateOf(CallerRoles).expand;
       if (expand) setRoleHierarchy(request, expand);
-      const tools = { plan, call, hooks: this as GeneratedHooks<object> };
+      const tools = { plan, call, hooks: (this[HOOKS] ??= compileHooks(this)), controller: this };
       return operation.run(tools, { id, query, body: parameterAt(bodyPlace, parameters) } as OperationInput);
     },
   };

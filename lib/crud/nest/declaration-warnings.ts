@@ -114,7 +114,7 @@ const KNOWN_METHODS = [...HOOK_NAMES, 'beforeApplicationShutdown'];
 function hookWarnings(controller: CrudControllerClass): string[] {
   const methods = prototypesOf(controller).flatMap((each) => Object.entries(Object.getOwnPropertyDescriptors(each)));
   const similar = methods.filter(
-    ([name, { value }]) => /^(before|after)[A-Z]/.test(name) && !KNOWN_METHODS.includes(name) && !isRouted(value),
+    ([name, { value }]) => /^(before|when|after)[A-Z]/.test(name) && !KNOWN_METHODS.includes(name) && !isRouted(value),
   );
   return [...new Set(similar.map(([name]) => name))].map((name) => {
     const advice = `Use a hook (${HOOK_NAMES.join(', ')}), or rename the method`;

@@ -45,9 +45,15 @@ export interface Plan<T extends object = object> extends Resource<T> {
 export interface OperationTools<T extends object = object> {
   readonly plan: Plan<T>;
   readonly call: Call;
-  /** The controller: a subclass may define hooks. */
   readonly hooks: GeneratedHooks<T>;
+  /** Whose operation runs. */
+  readonly controller?: object;
+  /** @default 'client' */
+  readonly source?: Source;
 }
+
+/** Code of the server may set every column, and the option `validationSchema` checks bodies of clients only. */
+export type Source = 'client' | 'server';
 
 export interface Task<T extends object = object> extends OperationTools<T> {
   readonly operation: string;
@@ -134,11 +140,12 @@ function partsOf(resource: Resource<object>): readonly Part[] {
  * @throws 404 where the path has a parameter that is none; what the scope throws
  */
 export function beginTask<T extends object>(
-  { plan, call, hooks }: OperationTools<T>,
+  tools: OperationTools<T>,
   operation: string,
   deleted: Deleted = 'without',
 ): Task<T> | Promise<Task<T>> {
-  const task = { plan, call, hooks, operation, view: plan.viewsFor(call.request)[deleted] };
+  const { plan, call } = tools;
+  const task = { ...tools, operation, view: plan.viewsFor(call.request)[deleted] };
   return plan.parts.length === 0 ? task : withParts(plan.parts, task);
 }
 

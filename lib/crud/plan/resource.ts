@@ -15,6 +15,7 @@ import type { ScopeFunction } from '../declare/scope.js';
 import type { Relation } from '../sql/condition.js';
 import { searchIndexOf, type SearchIndex } from '../sql/search-index.js';
 import type { Database } from '../store/database.js';
+import { hears } from '../store/entity-events.js';
 import { parentFieldOf } from '../store/tree-writer.js';
 import { deletionOf } from '../query/field-path.js';
 import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
@@ -163,7 +164,7 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
   const isLosing = isRemoving && (column?.relationMetadata?.onDelete?.startsWith('SET ') ?? false);
   const { cache } = database.dataSource.options;
   const isCached = isNestedSet && isRemoving && typeof cache === 'object' && cache.alwaysEnabled === true;
-  const isHeard = metadata.listeners.some(({ type }) => /^(before|after)-remove$/.test(type));
+  const isHeard = hears('remove', metadata, database.dataSource);
   const once = `or set \`fieldPermissions\` to { ${name}: { write: "once" } }`;
   const refused: readonly Refused[] = [
     [guard !== undefined, ['create', 'createMany'], 'patch', guard?.creation ?? ''],

@@ -16,14 +16,18 @@ interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> 
 
 const MAX_REPEATS = 3;
 
-const HOOKS = { create: 'beforeCreate', update: 'beforeUpdate', delete: 'beforeDelete' } as const;
+const HOOKS = {
+  create: ['beforeCreate', 'whenCreated'],
+  update: ['beforeUpdate', 'whenUpdated'],
+  delete: ['beforeDelete', 'whenDeleted'],
+} as const;
 
 /** @param hook code of the application that runs before the commit, beside listeners: it may have other effects */
 export const writeOf = (
   { plan: { options, store }, hooks, view: { permissions } }: Task,
   operation: Write['operation'],
   changes: readonly { readonly values: Values }[],
-  hook: unknown = hooks[HOOKS[operation]],
+  hook: unknown = HOOKS[operation].some((name) => hooks[name]),
 ): Write => ({
   operation,
   rows: changes.map(({ values }) => values),

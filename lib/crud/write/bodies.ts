@@ -9,14 +9,11 @@ import { isSame, readValue, toJson } from '../../entities/record-input.js';
 import type { CheckResult, Values, WriteKind } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
-import type { Plan, Task } from '../plan/plan.js';
+import type { Plan, Source, Task } from '../plan/plan.js';
 import { newOwnerOf } from '../rows/owner.js';
 import { entityOf, setAtPath, valueAt, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
 import { checkBySchema, validate } from './validation.js';
-
-/** A hook is code of the server: it may set every column, and the option `validationSchema` checks bodies only. */
-export type Source = 'client' | 'hook';
 
 export interface Sent extends CheckResult {
   readonly body: Values;
@@ -38,13 +35,14 @@ export interface Change<T> {
 }
 
 /** A body may repeat the values that the path fixes. */
-export function readBody({ plan, view }: Task, body: JsonObject, kind: WriteKind, source: Source = 'client'): Sent {
+export function readBody(task: Task, body: JsonObject, kind: WriteKind, source = task.source ?? 'client'): Sent {
+  const { plan, view } = task;
   const { permissions, fixed } = view;
-  const isHook = source === 'hook';
-  const read = plan.readBody(expectJsonObject(body), kind, isHook ? UNRESTRICTED : permissions);
+  const isServer = source === 'server';
+  const read = plan.readBody(expectJsonObject(body), kind, isServer ? UNRESTRICTED : permissions);
   const mayWrite = kind === 'create' ? permissions.canInsert : permissions.canUpdate;
   // An instance was made by a ValidationPipe, or by code of the application. A merge patch is transformed when it is merged.
-  const isMade = isHook || body instanceof plan.options.entity;
+  const isMade = isServer || body instanceof plan.options.entity;
   const { values, errors: wrong } = transform(
     plan,
     read.values,
@@ -64,7 +62,7 @@ export function readBody({ plan, view }: Task, body: JsonObject, kind: WriteKind
     body: values,
     values: free,
     errors: [...read.errors, ...wrong],
-    permissions: isHook ? withWriting(free, permissions) : permissions,
+    permissions: isServer ? withWriting(free, permissions) : permissions,
     ids,
     idErrors,
   };
@@ -75,16 +73,17 @@ export async function checkCreated<T extends object>(task: Task<T>, sent: Sent):
   const { plan, call, view } = task;
   const { owner, metadata } = plan;
   const { fixed } = view;
-  const ownerId = owner && newOwnerOf(owner, call.request, fixed.get(owner.field));
+  const isOwned = sent.source === 'server' && owner && sent.values.has(owner.field);
+  const ownerId = owner && !isOwned && newOwnerOf(owner, call.request, fixed.get(owner.field));
   const given = owner && ownerId !== undefined ? new Map([[owner.field, ownerId], ...fixed]) : fixed;
-  const checked = sent.source === 'hook' ? sent : await checkBySchema(plan, 'create', sent);
+  const checked = sent.source === 'server' ? sent : await checkBySchema(plan, 'create', sent);
   return checkValuesOf(task, sent, checked, newEntity(metadata) as T, given);
 }
 
 /** @param current the record as the caller sees it, where it has to be known @throws 400 naming every wrong field */
 export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, current: T | undefined, key: unknown) {
   const { options, schema } = task.plan;
-  const checked = sent.source === 'hook' ? sent : await checkPatchBySchema(task, sent, current);
+  const checked = sent.source === 'server' ? sent : await checkPatchBySchema(task, sent, current);
   return checkValuesOf(task, sent, checked, entityOf(options.entity, schema.key, key), task.view.fixed, current);
 }
 
