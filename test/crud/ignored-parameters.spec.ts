@@ -23,7 +23,6 @@ class WordsController extends CrudController({
   entity: Word,
   endpoint: '/words',
   enablePagination: true,
-  enablePageLinks: true,
   enableSearch: true,
   searchableFields: ['text'],
   sortableFields: ['text'],
