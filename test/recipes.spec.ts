@@ -87,7 +87,7 @@ const send = ({ url }: RunningApp, method: string, path: string, json?: unknown)
 describe.each(PLATFORMS)('on %s', (platform) => {
   it.each([
     ['dataSource.transaction', 'Purchase', 'Purchases', 'class PurchaseService'],
-    ['@nestjs-cls/transactional', 'Parcel', 'Parcels', 'class ParcelService'],
+    ['@nestjs-cls/transactional', 'Errand', 'Errands', 'class ErrandService'],
     ['typeorm-transactional', 'Trip', 'Trips', 'class TripService'],
   ])('transactions: %s stores the record and its log entry, or neither', async (_, name, many, code) => {
     const exported = await recipe<Record<string, Type>>(code);

@@ -335,7 +335,8 @@ describe('[1] CrudController', () => {
   it('[1] gives the class a name that is readable and stable', () => {
     const names = [CrudController(base).name, CrudController({ ...base, endpoint: '/elsewhere' }).name];
     expect(names[0]).toMatch(/^Thing\w*Controller$/);
-    expect(names[1]).toBe(names[0]);
+    expect(names[1]).toBe(`Elsewhere${names[0]}`);
+    expect(CrudController({ ...base, endpoint: '/elsewhere' }).name).toBe(names[1]);
   });
 });
 

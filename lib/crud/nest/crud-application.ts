@@ -32,7 +32,7 @@ export const MODULE_OPTIONS = Symbol('declarest.moduleOptions');
 
 const NO_OPTIONS: ResolvedCrudModuleOptions = { operators: [], ignoredParameters: new Set() };
 
-/** A resource, and the repository of its controller; `undefined` for that of TypeORM, or one for each request. */
+/** A resource, and the repository of its controller; `undefined` where it differs between requests. */
 interface Registered {
   readonly resource: Resource<object>;
   readonly repository: Repository<object> | undefined;
@@ -131,7 +131,7 @@ export class CrudApplication {
     const declared = new Set(this.controllers.flatMap((controller) => optionsOf(controller) ?? []));
     return (this.registered ??= [...declared].map((options) => {
       const { dataSource } = this.databaseOf(options);
-      return { resource: this.resourceOf(options, dataSource), repository: this.repositoryOf(options) };
+      return { resource: this.resourceOf(options, dataSource), repository: this.repositoryOf(options, dataSource) };
     }));
   }
 
@@ -147,19 +147,21 @@ export class CrudApplication {
     }
   }
 
-  /** The one that Nest injected into the controller, or would inject into a request-scoped one; not that of TypeORM. */
-  private repositoryOf(options: ResolvedCrudOptions): Repository<object> | undefined {
+  /** The one that Nest injected into the controller, or would inject into a request-scoped one. */
+  private repositoryOf(options: ResolvedCrudOptions, dataSource: DataSource): Repository<object> | undefined {
     const wrappers = this.wrappers.filter(({ metatype }) => optionsOf(metatype as object) === options);
     const isStatic = wrappers.find((each) => each.isDependencyTreeStatic());
     if (isStatic) {
       const { [REPOSITORY]: injected } = isStatic.instance as { readonly [REPOSITORY]?: Repository<object> };
-      return injected;
+      return injected ?? this.databaseFor(dataSource).repositoryOf(options.entity);
     }
     const token = getRepositoryToken(options.entity, options.dataSource) as string;
     const provided = [...this.application.modules.values()].flatMap(({ providers }) => providers.get(token) ?? []);
     const found = provided.filter((each) => each.isDependencyTreeStatic()).map(({ instance }) => instance as unknown);
     for (const each of found) if (each instanceof Repository) assertServes(each, options.entity);
-    return found[0] as Repository<object> | undefined;
+    return provided.length === 0
+      ? this.databaseFor(dataSource).repositoryOf(options.entity)
+      : (found[0] as Repository<object>);
   }
 
   private readonly resourceOf = memoized((options: ResolvedCrudOptions, dataSource: DataSource) =>
