@@ -71,11 +71,11 @@ export type { CrudModuleOptions } from './crud/declare/filter-operators.js';
 export type { FilteredColumn, FilterOperator } from './crud/sql/operators.js';
 export { CrudController } from './crud/nest/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/declare/generated-controller.js';
-export type { Deprecation } from './response-headers/deprecation.js';
 export type { CrudOptions, FieldPermission, OwnerOptions } from './crud/declare/crud-options.js';
 export type { GeneratedHooks, HookContext, HookValues, IdOf } from './crud/declare/generated-hooks.js';
 export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
 export { runAs, type ActingUser, type RunAsOptions } from './crud/nest/run-as.js';
+export { joinTransaction } from './database/transactions.js';
 export { useScope } from './crud/declare/scope.js';
 export type { Scope, ScopeContext, ScopeFunction } from './crud/declare/scope.js';
 export type { ScopeProvider, ScopeResult, ScopeWhere } from './crud/declare/scope.js';
@@ -83,13 +83,14 @@ export type { OperationName, StandardOperation } from './crud/declare/operations
 export type { CustomOperation, OperationContext } from './crud/declare/custom-operation.js';
 export type { OperationInput, RecordSelection } from './crud/declare/custom-operation.js';
 export { standardOperations } from './crud/operations/standard-operations.js';
-export { OverrideNote, overrideDescription } from './crud/declare/declared-options.js';
+export { OverrideNote } from './crud/declare/declared-options.js';
 export type { BatchResult, Envelope, FailureEnvelope } from './crud/declare/envelope.js';
 export type { ListMetadata, ListQuery, Pagination } from './crud/declare/envelope.js';
 export type { AggregateRow, CrudData, CrudRecord, FieldName } from './crud/declare/record-types.js';
 export type { RecordSchemas, StandardSchema } from './crud/declare/standard-schema.js';
-export { ErrorObserver } from './routes/failure-filter.js';
+export { ErrorObserver, FailureMessages } from './routes/failure-filter.js';
 export type { FieldError } from './http/failure.js';
+export type { FailureContext } from './http/translation.js';
 export type { JsonObject } from './http/json-body.js';
 
 // CORS

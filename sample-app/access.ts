@@ -13,4 +13,5 @@ export const shop = AppModule.with({
   adminEmail: 'admin@shop.example',
   adminPassword: undefined,
   loginPlugins: false,
+  trustProxy: false,
 });

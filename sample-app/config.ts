@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 import { StartError } from './start-error.js';
 
 /** The configuration of the shop. Only this file reads the environment. */
@@ -11,6 +13,8 @@ export interface Config {
   readonly adminPassword: string | undefined;
   /** Whether users may have a second factor, passkeys and API keys, as the admin example shows. */
   readonly loginPlugins: boolean;
+  /** The proxies whose `X-Forwarded-For` counts, as Express's setting `trust proxy` takes them. */
+  readonly trustProxy: string | false;
 }
 
 export const CONFIG = Symbol('CONFIG');
@@ -91,6 +95,19 @@ const LOGIN_PLUGINS: Variable<boolean> = {
   parse: (text) => ({ on: true, off: false })[text],
 };
 
+const PROXY = /^(loopback|linklocal|uniquelocal)$/;
+const isProxy = (text: string): boolean => {
+  const [address = '', bits = '0', ...more] = text.split('/');
+  return PROXY.test(text) || (isIP(address) > 0 && /^\d{1,3}$/.test(bits) && more.length === 0);
+};
+
+const TRUST_PROXY: Variable<string> = {
+  name: 'TRUST_PROXY',
+  expected: 'addresses of proxies, separated by commas',
+  advice: 'For example 10.0.0.0/8, 192.0.2.7, loopback or uniquelocal. Leave it out without a proxy.',
+  parse: (text) => (text.split(',').every((each) => isProxy(each.trim())) ? text : undefined),
+};
+
 /**
  * Reads and checks the configuration. An empty variable counts as not set. In production, JWT_SECRET, SHOP_ORIGIN
  * and MAIL_URL are required.
@@ -122,5 +139,6 @@ export function readConfig(environment: Environment): Config {
     adminEmail: read(ADMIN_EMAIL) ?? 'admin@shop.example',
     adminPassword: read(ADMIN_PASSWORD),
     loginPlugins: read(LOGIN_PLUGINS) ?? false,
+    trustProxy: read(TRUST_PROXY) ?? false,
   });
 }

@@ -30,6 +30,9 @@ try {
       routeConflictPolicy: { duplicate: 'error' },
     },
   );
+  app.set('trust proxy', config.trustProxy);
+  // Longer than a proxy keeps idle connections (nginx: 60 s), or writes that meet the end of one are answered with 502.
+  app.getHttpServer().keepAliveTimeout = 65_000;
   app.useSecurityHeaders();
   serveDocs(app);
   app.enableShutdownHooks(['SIGINT', 'SIGTERM'], { useProcessExit: true });

@@ -1060,6 +1060,24 @@ describe.each(PLATFORMS)('boot warnings on %s', (platform) => {
     expect(warnings.join()).toMatch(/\/elsewhere\/\*\*/);
   });
 
+  it('[3.3] more than five rules of one kind have one, with the first five and the number of the others', async () => {
+    const paths = Array.from({ length: 100 }, (_, index) => `/nowhere/${index}`);
+    const parts = paths.slice(0, 7).map((_, index) => `/api/products/${index + 1}`);
+    const rules: ShopOptions['rules'] = ({ requireAuth, publicEndpoints }) => {
+      requireAuth('/**', ...paths);
+      publicEndpoints(...parts);
+    };
+    const { warnings } = await booted(platform, { rules });
+    const named = (of: string, list: readonly string[]): string =>
+      list.map((path) => `ShopSecurity.${of}("${path}")`).join(', ');
+    expect(warnings).toEqual([
+      `warn [SecurityRules] ${named('requireAuth', paths.slice(0, 5))} and 95 more: each matches no route. Correct the pattern (with global prefix and version) or remove it.`,
+      `warn [SecurityRules] ${named('publicEndpoints', parts.slice(0, 5))} and 2 more: each opens only a part of a route. Declare a route for that part, or open the whole route.`,
+    ]);
+    const { error } = await booted(platform, { rules, auth: { strict: true } });
+    expect(String(error)).toContain('and 95 more: each matches no route');
+  });
+
   it('[4.4] every list without a bound is named in one', async () => {
     const { warnings } = await booted(platform, {
       products: { enablePagination: false },

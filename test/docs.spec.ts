@@ -174,7 +174,7 @@ describe('the pages', () => {
   it('name only npm scripts that exist', async () => {
     const { scripts } = JSON.parse(await read('package.json')) as { scripts: object };
     const text = [...pages.map((page) => page.text), await read('CONTRIBUTING.md')].join('\n');
-    const named = [...text.matchAll(/\bnpm (?:run ([\w:]+)|(test|start))/g)].map(([, run, short]) => run ?? short!);
+    const named = [...text.matchAll(/\bnpm (?:run ([\w:-]+)|(test|start))/g)].map(([, run, short]) => run ?? short!);
     const known = { ...scripts, ...CREATED_SCRIPTS };
     expect([...new Set(named)].filter((name) => !(name in known))).toEqual([]);
     expect(named).toEqual(expect.arrayContaining(['start', 'test', 'test:coverage']));

@@ -7,7 +7,8 @@ import type { Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { UserAccounts } from 'declarest';
 import { as } from 'declarest/testing';
-import { DataSource } from 'typeorm';
+import { DataSource, EntityManager, Repository } from 'typeorm';
+import { deleteDataSourceByName, initializeTransactionalContext, StorageDriver } from 'typeorm-transactional';
 import { type Compiled, compile, REPOSITORY } from './compiled.js';
 import { startChild } from './child-process.js';
 import { type Block, blocksOf } from './docs-blocks.js';
@@ -84,6 +85,34 @@ const send = ({ url }: RunningApp, method: string, path: string, json?: unknown)
   request(url, method, path, json === undefined ? {} : { json });
 
 describe.each(PLATFORMS)('on %s', (platform) => {
+  it.each([
+    ['dataSource.transaction', 'Purchase', 'Purchases', 'class PurchaseService'],
+    ['@nestjs-cls/transactional', 'Parcel', 'Parcels', 'class ParcelService'],
+    ['typeorm-transactional', 'Trip', 'Trips', 'class TripService'],
+  ])('transactions: %s stores the record and its log entry, or neither', async (_, name, many, code) => {
+    const exported = await recipe<Record<string, Type>>(code);
+    const classOf = (each: string): Type => exported[each] as Type;
+    // typeorm-transactional patches classes that other tests share.
+    const { getRepository } = EntityManager.prototype;
+    const { extend } = Repository.prototype;
+    initializeTransactionalContext({ storageDriver: StorageDriver.ASYNC_LOCAL_STORAGE });
+    const running = await start(platform, classOf(`${many}Module`));
+    const service = running.app.get<{ place(title: string): Promise<number> }>(classOf(`${name}Service`), {
+      strict: false,
+    });
+    await expect(service.place('refused')).rejects.toMatchObject({ status: 409 });
+    const id = await service.place('kept');
+    const dataSource = running.app.get(DataSource, { strict: false });
+    const found = [await dataSource.getRepository(classOf(name)).find()];
+    found.push(await dataSource.getRepository(classOf(`${name}Log`)).find());
+    expect(found).toMatchObject([[{ id, title: 'kept' }], [{ [`${name.toLowerCase()}Id`]: id }]]);
+    await running.close();
+    deleteDataSourceByName('default');
+    Object.assign(EntityManager.prototype, { getRepository });
+    Object.assign(Repository.prototype, { extend });
+    Reflect.deleteProperty(Repository.prototype, 'manager');
+  });
+
   it('tenants: nobody sees or writes the records of another tenant', async () => {
     const { TenantsModule } = await recipe<{ TenantsModule: Type }>('class TenantScope');
     const running = await start(platform, TenantsModule);
@@ -101,6 +130,25 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect((await bob.get('/api/invoices/1')).status).toBe(404);
     expect((await bob.patch('/api/invoices/1', { title: 'Mine' })).status).toBe(404);
     expect((await bob.post('/api/invoices', { title: 'Mine', tenantId: 1 })).status).toBe(400);
+    await running.close();
+  });
+
+  it('deprecation: every answer announces the end, failures included', async () => {
+    const { PostersModule } = await recipe<{ PostersModule: Type }>('class AnnounceTheEnd');
+    const running = await start(platform, PostersModule);
+    for (const [path, status] of [
+      ['/api/v1/posters', 200],
+      ['/api/v1/posters/7', 404],
+    ] as const) {
+      const answer = await send(running, 'GET', path);
+      const { deprecation, sunset, link } = answer.headers;
+      expect([answer.status, deprecation, sunset, link]).toEqual([
+        status,
+        '@1769817600',
+        'Thu, 31 Dec 2026 00:00:00 GMT',
+        '</docs/version-2>; rel="deprecation"',
+      ]);
+    }
     await running.close();
   });
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import express from 'express';
 import { DataSource } from 'typeorm';
 import { readConfig } from '../sample-app/config.js';
 import { type Child, shell, startChild } from './child-process.js';
@@ -482,10 +483,19 @@ describe('the configuration', () => {
     [{ ADMIN_EMAIL: 'boss' }, /^ADMIN_EMAIL must be an e-mail address, got "boss"\. /],
     [{ ADMIN_PASSWORD: 'canary' }, /^ADMIN_PASSWORD must be a text of .+, got a text of 6 bytes\. /],
     [{ LOGIN_PLUGINS: 'yes' }, /^LOGIN_PLUGINS must be "on" or "off", got "yes"\. /],
+    [{ TRUST_PROXY: 'nginx' }, /^TRUST_PROXY must be addresses of proxies, separated by commas, got "nginx"\. /],
+    [{ TRUST_PROXY: '10.0.0.0/8,' }, /^TRUST_PROXY must be .+, got "10\.0\.0\.0\/8,"\. /],
+    [{ TRUST_PROXY: '1' }, /^TRUST_PROXY must be .+, got "1"\. /],
     [{ ADMIN_PASSWORD: 'ä'.repeat(37) }, /^ADMIN_PASSWORD must be .+, got a text of 74 bytes\. /],
   ])('refuses %j in one sentence that shows no secret', (env, sentence) => {
     expect(() => readConfig(env)).toThrow(sentence);
     expect(() => readConfig(env)).not.toThrow(/canary|ä/);
+  });
+
+  it('takes addresses, networks and names of proxies', () => {
+    const trustProxy = 'loopback, 10.0.0.0/8,2001:db8::1';
+    expect(readConfig({ TRUST_PROXY: trustProxy }).trustProxy).toBe(trustProxy);
+    expect(() => express().set('trust proxy', trustProxy)).not.toThrow();
   });
 
   it('has a default for every variable outside of production', () => {
@@ -498,6 +508,7 @@ describe('the configuration', () => {
       adminEmail: 'admin@shop.example',
       adminPassword: undefined,
       loginPlugins: false,
+      trustProxy: false,
     });
     expect(readConfig(production)).toMatchObject({ jwtSecret: 'x'.repeat(32), shopOrigin: 'https://shop.example' });
   });

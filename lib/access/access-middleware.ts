@@ -25,6 +25,7 @@ export function installAccessMiddleware(application: Application, decision: Acce
     const identifyAndEnforce: Middleware = (request, response, next) =>
       identify(request, () => enforceOutside(request, response, next), next);
     adapter.use(identifyAndEnforce as never);
+    application.routeTable.markFirstMiddleware();
     return;
   }
   const enforceOnRoute = enforce(application, decision, (compiled, request) =>

@@ -10,7 +10,7 @@ import { ACCESS_OPTIONS, type AccessOptions } from './access-options.js';
 import { formatAccessRows, type AccessRow } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';
 import { findHandlers, type ContextHandler } from './other-contexts.js';
-import { findRuleWarnings } from './rule-warnings.js';
+import { findCachedRoutes, findRuleWarnings } from './rule-warnings.js';
 import { declaredRules, markApplied, SecurityConfig } from './security-config.js';
 
 const startedAccess = (): { compiled?: CompiledAccess } => ({});
@@ -58,6 +58,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     };
     const roles = this.application.stateOf(CallerRoles);
     const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers, roles.hasKeys);
+    compiled.refuseUnenforced();
     this.application.once(startedAccess).compiled = compiled;
     roles.names = new Set([...compiled.roleNames, ...this.application.optionRoles]);
     if (compiled.roles.isDeclared) roles.expand = compiled.roles.expand;
@@ -96,7 +97,8 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     if (!this.application.adapter) return;
     const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict, roleNames);
     this.application.refuseDoubts(warnings);
-    for (const warning of warnings) this.logger.warn(warning);
+    const cached = findCachedRoutes(compiled, this.application.config.getGlobalInterceptors());
+    for (const warning of [...warnings, ...cached]) this.logger.warn(warning);
   }
 }
 

@@ -1,8 +1,9 @@
 import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
 import type { ControllerMethod } from '../routes/controller-methods.js';
-import { ANY_PATH, makeRoute } from '../routes/route.js';
+import { ANY_PATH, makeRoute, type Route } from '../routes/route.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { DENIED, fold, PUBLIC, restricts, type Access, type Rule } from './access.js';
+import { DENIED, describeRule, fold, PUBLIC, restricts, type Access, type Rule } from './access.js';
 import { accessRows, type AccessRow } from './access-rows.js';
 import { compileMatching } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
@@ -27,8 +28,7 @@ export class CompiledAccess {
   ) {
     this.roles = compileRoleHierarchy(policy.roleHierarchy, hasKeys);
     this.inside = compileRouteAccess(table.controllerRoutes, policy, table.isCaseSensitive, methods);
-    const outside = { rules: policy.rules, fallback: PUBLIC };
-    this.anyRoute = compileRouteAccess([makeRoute('ALL', ANY_PATH)], outside, table.isCaseSensitive);
+    this.anyRoute = this.compileOutside([makeRoute('ALL', ANY_PATH)]);
     this.restrictsUnrouted = compileUnrouted(policy.rules.filter((rule) => !this.inside.used.has(rule)));
     this.handlerRules = handlers.flatMap((each) => this.ofHandler(each).rules);
   }
@@ -58,8 +58,26 @@ export class CompiledAccess {
 
   /** The access of the known routes and mounts outside Nest's routes, for reports. Routes may be added after the start. */
   get outsideRoutes(): RouteAccess {
-    const { platformRoutes, isCaseSensitive } = this.table;
-    return compileRouteAccess(platformRoutes, { rules: this.policy.rules, fallback: PUBLIC }, isCaseSensitive);
+    return this.compileOutside(this.table.platformRoutes);
+  }
+
+  /** @throws InvalidOptionError for routes and mounts that rules restrict, but that answer before a request can be refused */
+  refuseUnenforced(): void {
+    const { entries } = this.compileOutside(this.table.routesInFront);
+    const open = entries.filter(({ access }) => access.kind !== 'public');
+    const [first, ...others] = new Set(open.map(({ template }) => template));
+    if (first === undefined) return;
+    const rule = open[0]?.access.rules.findLast(restricts) as Rule;
+    throw new InvalidOptionError(
+      `The route or mount ${first}${others.length > 0 ? ` and ${others.length} more` : ''} of the Express instance`,
+      'behind the first middleware of declarest',
+      `it in front, where ${describeRule(rule)} is not enforced`,
+      'Mount it in main.ts with app.use(), or remove the rule',
+    );
+  }
+
+  private compileOutside(routes: readonly Route[]): RouteAccess {
+    return compileRouteAccess(routes, { rules: this.policy.rules, fallback: PUBLIC }, this.table.isCaseSensitive);
   }
 
   get entries(): RouteAccess['entries'] {

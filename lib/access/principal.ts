@@ -1,6 +1,6 @@
 import { createParamDecorator, Logger, type ExecutionContext } from '@nestjs/common';
 import { ServiceUnavailable } from '../http/failure.js';
-import { setCaller, type LoginClaims, type Principal } from '../http/principal.js';
+import { setCaller, setPrincipal, type LoginClaims, type Principal } from '../http/principal.js';
 import type { AccessRefused } from '../http/refusal.js';
 import { headerValues, type HttpRequest } from '../http/http-request.js';
 
@@ -53,9 +53,12 @@ export function lookUp(
 }
 
 const AUTHENTICATION = Symbol('declarest.authentication');
+const SHOWN = Symbol('declarest.shownUser');
 
 interface AuthenticatedRequest extends HttpRequest {
   [AUTHENTICATION]?: Authentication;
+  /** What `request.user` was set to. */
+  [SHOWN]?: Principal | undefined;
   user?: unknown;
 }
 
@@ -84,17 +87,26 @@ export async function readCaller(authenticator: Authenticator, request: Authenti
   const isChanged = read.bearerWasSent && !read.isKey && roles !== known.principal.roles.join();
   const present = (isChanged && (await authenticator.confirm(read, request))) || read;
   const user = request.user as Partial<Principal> | undefined;
-  request[AUTHENTICATION] = present;
-  if (present.principal && present !== known) setCaller(request, present.principal);
   // A guard of the application may have added to the user. A user of its own stays.
-  if (user?.roles === known.principal.roles)
-    request.user = present.principal && { ...user, roles: present.principal.roles };
+  const isAdded = user !== undefined && user.roles === request[SHOWN]?.roles;
+  setAuthentication(request, present);
+  if (present.principal && present !== known) setCaller(request, present.principal);
+  if (isAdded) request.user = present.principal && (request[SHOWN] = { ...user, ...copyOf(present.principal) });
+}
+
+/** What application code writes to `request.user` changes no decision. */
+const copyOf = (principal: Principal): Principal => ({ ...principal, roles: [...principal.roles] });
+
+function setAuthentication(request: AuthenticatedRequest, authentication: Authentication): void {
+  request[AUTHENTICATION] = authentication;
+  setPrincipal(request, authentication.principal);
 }
 
 export function keep(request: AuthenticatedRequest, authentication: Authentication): void {
+  const { principal } = authentication;
   // The token of a connection may have expired since its last message.
-  if (authentication.principal ?? request[AUTHENTICATION]?.principal) request.user = authentication.principal;
-  request[AUTHENTICATION] = authentication;
+  if (principal ?? request[AUTHENTICATION]?.principal) request.user = request[SHOWN] = principal && copyOf(principal);
+  setAuthentication(request, authentication);
 }
 
 /** The result of the first middleware; `undefined` if it has not run. */

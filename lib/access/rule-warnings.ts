@@ -1,5 +1,6 @@
 /** Finds what is suspicious in the rules, as sentences: warnings, or with `strict` reasons to refuse to start. */
-import { declaredRoute, type DeclaredRoute } from '../routes/declared-route.js';
+import { condense } from '../options/condense.js';
+import { declaredRoute, hasCacheKey, type DeclaredRoute } from '../routes/declared-route.js';
 import { groupBy, shapesOf } from '../routes/route.js';
 import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
 import { describeRule, restricts, type Access } from './access.js';
@@ -22,29 +23,33 @@ export function findRuleWarnings(
   const [names, outsideNames] = hasNoRules ? [] : [inside, outside].map(namesWithoutRule);
   if (names) warnings.push(`No rule matches ${names}: the default access applies.`);
   if (outsideNames) warnings.push(`No rule matches ${outsideNames}, outside Nest's routes: access is public.`);
-  for (const rule of compiled.policy.rules)
-    if (!inside.used.has(rule) && !outside.used.has(rule))
-      warnings.push(
-        `${describeRule(rule)} matches no route. Correct the pattern (with global prefix and version) or remove it.`,
-      );
+  const unused = compiled.policy.rules.filter((rule) => !inside.used.has(rule) && !outside.used.has(rule));
   // A file of a mount may be public without a route of its own.
   const divided = [...inside.entries, ...outside.entries.filter(({ template }) => !template.includes('*'))];
-  for (const part of new Set(divided.flatMap((entry) => entry.part ?? [])))
-    // A public rule that also matches a whole route was made for that route.
-    if (!restricts(part) && !entries.some((entry) => !entry.part && coversRoute(part.pattern, entry.path)))
-      warnings.push(
-        `${describeRule(part)} opens only a part of a route. Declare a route for that part, or open the whole route.`,
-      );
-  for (const entry of entries)
-    if (!isSatisfiable(entry.access, roles))
-      warnings.push(
-        `${nameOf(entry)} requires roles that no user has together: ${entry.access.rules.map(describeRule).join(', ')}.`,
-      );
+  // A public rule that also matches a whole route was made for that route.
+  const partial = [...new Set(divided.flatMap((entry) => entry.part ?? []))].filter(
+    (part) => !restricts(part) && !entries.some((entry) => !entry.part && coversRoute(part.pattern, entry.path)),
+  );
+  const impossible = entries.filter(({ access }) => !isSatisfiable(access, roles));
   return [
     ...warnings,
-    ...findUnrestrictedCopies(compiled),
-    ...findPublicRoutesForUsers(compiled),
-    ...findSimilarRoles(roleNames),
+    ...condense(
+      unused.map(describeRule),
+      'matches no route. Correct the pattern (with global prefix and version) or remove it.',
+    ),
+    ...condense(
+      partial.map(describeRule),
+      'opens only a part of a route. Declare a route for that part, or open the whole route.',
+    ),
+    ...condense(
+      impossible.map((entry) => {
+        const rules = entry.access.rules.map(describeRule).join(', ');
+        return `${nameOf(entry)} requires roles that no user has together: ${rules}.`;
+      }),
+    ),
+    ...condense(findUnrestrictedCopies(compiled)),
+    ...condense(findPublicRoutesForUsers(compiled)),
+    ...condense(findSimilarRoles(roleNames)),
   ];
 }
 
@@ -122,6 +127,23 @@ function findPublicRoutesForUsers({ table, inside }: CompiledAccess): string[] {
     if (option === undefined || method !== 'POST' || !isPublic) return [];
     return [`${method} ${path} is public, but ${option} requires a user. Restrict the route, or remove the option.`];
   });
+}
+
+/** @param interceptors the global ones, of which one may cache answers by URL, so that users get those of others */
+export function findCachedRoutes({ table, inside }: CompiledAccess, interceptors: readonly object[]): string[] {
+  const dependenciesOf = ({ constructor }: object): readonly { readonly param: unknown }[] =>
+    (Reflect.getMetadata('self:paramtypes', constructor) ?? []) as readonly { readonly param: unknown }[];
+  const usesCache = interceptors.some((each) => dependenciesOf(each).some(({ param }) => param === 'CACHE_MANAGER'));
+  const names = table.controllerRoutes.flatMap(({ method, path, handler }) => {
+    const isCached = usesCache && method === 'GET' && handler !== undefined && !hasCacheKey(handler);
+    const entries = inside.entries.filter((entry) => entry.template === path && entry.method === method);
+    return isCached && entries.some(({ access }) => access.kind !== 'public') ? `${method} ${path}` : [];
+  });
+  if (names.length === 0) return [];
+  const others = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return [
+    `A global interceptor injects CACHE_MANAGER: if it caches by URL, users get the answers of others at ${names.slice(0, 5).join(', ')}${others}. Add @CacheKey() with a function that returns a key for each user, or undefined.`,
+  ];
 }
 
 /** A user has one role, with all roles that it includes. A key has `KEY` besides. */

@@ -1,13 +1,16 @@
 /** Applies the rules of every `SecurityConfig` to the users of AuthModule or of AccessModule. */
 import { Global, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, DiscoveryModule, ModuleRef } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { ProblemFilter } from '../problem-details/problem-details.js';
 import { Application, applicationOf } from '../routes/application.js';
+import { idleConnections } from '../routes/idle-connections.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
+import { installRequestContext } from '../routes/request-middleware.js';
 import { installAccessMiddleware } from './access-middleware.js';
 import { AccessReport, AccessRules } from './access-rules.js';
 import { Authenticator } from './principal.js';
+import { RequestContextInterceptor } from './request-context.interceptor.js';
 import { AccessDecision, SecurityRulesGuard } from './security-rules.guard.js';
 
 /** The module that imports it is global, and exports `Authenticator` and `ACCESS_OPTIONS`. */
@@ -20,7 +23,9 @@ import { AccessDecision, SecurityRulesGuard } from './security-rules.guard.js';
     AccessDecision,
     AccessReport,
     SecurityRulesGuard,
+    idleConnections,
     { provide: APP_GUARD, useExisting: SecurityRulesGuard },
+    { provide: APP_INTERCEPTOR, useClass: RequestContextInterceptor },
     { provide: APP_FILTER, useClass: ProblemFilter },
   ],
   exports: [Application, AccessRules, AccessReport, SecurityRulesGuard],
@@ -30,13 +35,17 @@ export class RulesModule implements NestModule, OnModuleInit {
     private readonly application: Application,
     private readonly decision: AccessDecision,
   ) {
-    application.whenAdapterIsReady(() => application.once(installAccessMiddleware, decision));
+    application.whenAdapterIsReady(() => {
+      application.once(installRequestContext);
+      application.once(installAccessMiddleware, decision);
+    });
   }
 
   /** Nest calls it behind the body parser, before it binds middleware and registers routes. */
   configure(): void {
     const { application } = this;
     // A testing module that is compiled twice gets its second adapter after the constructor.
+    application.once(installRequestContext);
     application.once(installAccessMiddleware, this.decision);
     deferOnEveryRoute(application);
     application.beginRouting();

@@ -100,7 +100,7 @@ export class AccessDecision {
         : (refusal.exception ?? new AuthenticationRequired(bearerWasSent));
     const { explainRefusals } = this.rules.options;
     const header = explainRefusals && { 'X-Access-Rule': encodeURI(rule) };
-    return { exception, headers: { ...header, ...headersOf(exception) } };
+    return { exception, headers: { ...header, 'Cache-Control': 'no-store', ...headersOf(exception) } };
   }
 }
 

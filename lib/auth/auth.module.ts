@@ -1,15 +1,14 @@
-import { ConfigurableModuleBuilder, Inject, Logger, Module, type DynamicModule, type Provider } from '@nestjs/common';
-import type { ConfigurableModuleAsyncOptions, OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
+import { Inject, Logger, Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
+import type { ModuleMetadata, OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
 import { ACCESS_OPTIONS } from '../access/access-options.js';
 import { Authenticator } from '../access/principal.js';
 import { RulesModule } from '../access/rules.module.js';
 import { RefusalObserver } from '../access/security-rules.guard.js';
 import { ConnectionQueues } from '../database/connections.js';
 import { CallerRoles } from '../http/principal.js';
-import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
-import { exposeRateLimit } from '../rate-limit/rate-limit.js';
+import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
-import { observersOf } from '../routes/failure-filter.js';
+import { findFailureProviders } from '../routes/failure-filter.js';
 import { accounts } from './accounts/account-endpoints.js';
 import { Logins } from './accounts/logins.js';
 import { UserAccounts } from './accounts/user-accounts.js';
@@ -43,10 +42,9 @@ import { AUTH_OPTIONS } from './users/options-token.js';
 import { userProviders } from './users/typeorm-user.repository.js';
 import { UserRepository } from './users/user.repository.js';
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AuthSettings>().build();
-
 export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = object> = AuthStaticOptions<U> &
-  ConfigurableModuleAsyncOptions<AuthSettings<U, C>>;
+  Pick<ModuleMetadata, 'imports'> &
+  Pick<FactoryProvider<AuthSettings<U, C>>, 'inject' | 'useFactory'>;
 
 /**
  * Users, tokens, and the global guard that applies the rules of every `SecurityConfig`. Import it once; its exports are
@@ -95,7 +93,7 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   static forRoot<U extends AuthUser = AuthUser, C extends object = object>(options: AuthOptions<U, C>): DynamicModule {
     expectKnownNames('AuthModule options', options, OPTION_NAMES);
     const settings = Object.entries(options).filter(([name]) => SETTING_NAMES.includes(name));
-    return defineModule(ConfigurableModuleClass.register(Object.fromEntries(settings)), options);
+    return defineModule({ ...options, useFactory: () => Object.fromEntries(settings) });
   }
 
   /**
@@ -107,23 +105,17 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
     options: AuthAsyncOptions<U, C>,
   ): DynamicModule {
     expectKnownNames('AuthModule.forRootAsync', options, ASYNC_NAMES);
-    if (!options.useFactory && !options.useClass && !options.useExisting) {
+    const { useFactory } = options;
+    if (typeof useFactory !== 'function') {
       const advice = 'set a useFactory that returns the options, or use forRoot';
-      const expected = 'useFactory, useClass or useExisting';
-      throw new InvalidOptionError('AuthModule.forRootAsync', expected, 'none of them', advice);
+      throw new InvalidOptionError('AuthModule.forRootAsync', 'given a useFactory', describe(useFactory), advice);
     }
-    const definition = ConfigurableModuleClass.registerAsync(options as ConfigurableModuleAsyncOptions<AuthSettings>);
-    const { providers = [] } = definition;
-    return defineModule(
-      options.useFactory ? definition : { ...definition, providers: providers.map(checkFactory) },
-      options,
-    );
+    return defineModule(options as AuthAsyncOptions);
   }
 
   onModuleInit(): void {
-    observersOf(this.application);
-    const { plugins, authBasePath, throttle } = this.options;
-    exposeRateLimit(throttle, this.application.exposedHeaders);
+    findFailureProviders(this.application);
+    const { plugins, authBasePath } = this.options;
     for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);
     if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
   }
@@ -146,17 +138,6 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
 
 const logger = new Logger('AuthModule');
 
-/** `create` may be a property of the instance, so that the class itself cannot be checked. */
-function checkFactory(provider: Provider): Provider {
-  if (!('useFactory' in provider) || provider.provide !== MODULE_OPTIONS_TOKEN) return provider;
-  const useFactory = (factory: { readonly create?: unknown }): unknown => {
-    if (typeof factory.create === 'function') return provider.useFactory(factory);
-    const advice = 'add the method `create`, which returns the options';
-    throw new InvalidOptionError('AuthModule.forRootAsync', 'given a class with a method `create`', 'none', advice);
-  };
-  return { ...provider, useFactory };
-}
-
 const DESCRIBED = Symbol('declarest.authDescribed');
 
 /** What each option declares. Nothing of it exists where the option is not set. */
@@ -174,14 +155,14 @@ function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
   ];
 }
 
-function defineModule(definition: DynamicModule, options: AuthStaticOptions): DynamicModule {
+function defineModule({ imports = [], inject = [], useFactory, ...options }: AuthAsyncOptions): DynamicModule {
   const statics = resolveStaticOptions(options, declarePlugins);
   const { plugins } = statics;
   const controller = endpointController(statics.authBasePath, plugins);
   return {
-    ...definition,
     module: AuthModule,
     global: true,
+    imports,
     controllers: [controller],
     exports: plugins.flatMap(({ providers = [] }) => providers),
     providers: [
@@ -191,11 +172,10 @@ function defineModule(definition: DynamicModule, options: AuthStaticOptions): Dy
         new Map(plugins.flatMap(({ name, option = name, tables = [] }) => tables.map((entity) => [entity, option]))),
       ),
       ...plugins.flatMap(({ providers = [] }) => providers),
-      ...(definition.providers ?? []),
       {
         provide: AUTH_OPTIONS,
-        inject: [MODULE_OPTIONS_TOKEN],
-        useFactory: (settings: AuthSettings) => resolveAuthOptions(settings, statics),
+        inject,
+        useFactory: async (...injected: unknown[]) => resolveAuthOptions(await useFactory(...injected), statics),
       },
       ...userProviders(statics),
       {

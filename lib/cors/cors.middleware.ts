@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { NestMiddleware, OnApplicationBootstrap, Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { condense } from '../options/condense.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { pathOf, type HttpRequest } from '../http/http-request.js';
 import { applicationOf, type Application } from '../routes/application.js';
@@ -62,10 +63,11 @@ class CorsWarnings {
   private hasEnabledCors = false;
 
   constructor({ adapter, routeTable, config }: Application) {
-    for (const path of uncoveredPaths(new Set(takeReturnedPaths()), routeTable, config))
-      logger.warn(
+    const sentences = uncoveredPaths(new Set(takeReturnedPaths()), routeTable, config).map(
+      (path) =>
         `routesOf: no route of the application has the path ${path}. Under a RouterModule prefix, pass the whole path to forRoutes.`,
-      );
+    );
+    for (const sentence of condense(sentences)) logger.warn(sentence);
     if ((adapter as { readonly isCorsEnabled?: boolean } | undefined)?.isCorsEnabled) this.warnOfEnabledCors();
     if (adapter?.getType() !== 'fastify') return;
     // The plugin of app.enableCors() is loaded last of all.
@@ -111,7 +113,7 @@ const createWarnings = (application: Application): CorsWarnings => new CorsWarni
 export function corsHeaders(allowedOrigin: string, exposed: Iterable<string> = []) {
   const headers = Object.entries({
     'access-control-allow-origin': allowedOrigin,
-    'access-control-allow-methods': [METHODS, ...([...exposed].includes('Accept-Query') ? ['QUERY'] : [])].join(', '),
+    'access-control-allow-methods': [METHODS, ...([...exposed].includes('Accept-Query') ? [QUERY] : [])].join(', '),
     'access-control-allow-headers':
       'Content-Type, Authorization, X-Requested-With, If-Match, If-None-Match, Idempotency-Key',
     'access-control-max-age': '600',
@@ -122,6 +124,8 @@ export function corsHeaders(allowedOrigin: string, exposed: Iterable<string> = [
 }
 
 const METHODS = 'GET, POST, PUT, DELETE, OPTIONS, PATCH';
+/** `fetch` keeps the case of the page, and browsers compare it. */
+const QUERY = 'QUERY, query';
 const SENT = 'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count';
 
 /** Accepts only a serialized origin, as a browser sends it (RFC 6454 §6.2): a browser matches no other spelling. */

@@ -4,14 +4,15 @@ import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
+import { idleConnections } from '../routes/idle-connections.js';
 import { generateController } from './nest/crud-controller.js';
 import type { GeneratedController } from './declare/generated-controller.js';
 import type { CrudOptions } from './declare/crud-options.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.js';
 import type { ResolvedCrudOptions } from './declare/resolve-options.js';
 import { optionsOf } from './declare/declared-options.js';
-import { resolveOperators, type CrudModuleOptions } from './declare/filter-operators.js';
-import { crudApplicationOf, FILTER_OPERATORS } from './nest/crud-application.js';
+import { resolveModuleOptions, type CrudModuleOptions } from './declare/filter-operators.js';
+import { crudApplicationOf, MODULE_OPTIONS } from './nest/crud-application.js';
 import { describeOnce } from './nest/describe-controllers.js';
 import { prepareController } from './nest/routes.js';
 import { assertKnown } from './plan/resource.js';
@@ -29,7 +30,7 @@ type WithFields<R> = R extends { readonly entity: Type<infer T extends object> }
  * Registers generated controllers, and the repositories of their entities. A request-scoped controller in the plain
  * `controllers` of a module needs `CrudModule` among the imports of any module.
  */
-@Module({})
+@Module({ providers: [idleConnections] })
 export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(private readonly moduleRef: ModuleRef) {
     crudApplicationOf(moduleRef).controllers.forEach(prepareController);
@@ -37,11 +38,11 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
   }
 
   /**
-   * Adds operators to the filters of all resources. Once for an application; without operators it is not needed.
+   * Options of all resources, such as operators of their filters. Once for an application; without options it is not needed.
    * @throws InvalidOptionError
    */
   static forRoot(options: CrudModuleOptions): DynamicModule {
-    return { module: CrudModule, providers: [{ provide: FILTER_OPERATORS, useValue: resolveOperators(options) }] };
+    return { module: CrudModule, providers: [{ provide: MODULE_OPTIONS, useValue: resolveModuleOptions(options) }] };
   }
 
   /** @throws InvalidOptionError */

@@ -1,24 +1,19 @@
 /** How the statements and transactions of an application share the connections of a data source. */
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { databaseFailureOf, DatabaseUnavailable } from '../entities/database-errors.js';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
+import { contexts } from '../http/request-context.js';
 import { checkLimits } from './limits.js';
 import { OutageLog } from './outage-log.js';
 import { Semaphore } from './semaphore.js';
-
-export interface Transaction {
-  readonly dataSource: DataSource;
-  readonly manager: EntityManager;
-  /** Work that a hook started and did not await must not join a transaction that has ended. */
-  isOpen: boolean;
-}
+import { endsOf, managerWithin, runTransaction, type TransactionContext } from './transactions.js';
 
 /** A write has a turn, and its listeners may write too. */
-type Context = { readonly transaction: Transaction | undefined; readonly turn?: Omit<Transaction, 'manager'> };
+interface Context extends TransactionContext {
+  readonly turn?: { readonly dataSource: DataSource; isOpen: boolean };
+}
 
-/** The context of the running code. Operations keep more than the transaction there. */
-export const contexts = new AsyncLocalStorage<Context>();
+const contextOf = (): Partial<Context> => (contexts.getStore() as Context | undefined) ?? {};
 
 /** Statements weigh 1. A transaction of SQLite weighs as much as all of them: it waits for them, and they for it. */
 const ALL = Number.MAX_SAFE_INTEGER;
@@ -39,6 +34,12 @@ export class ConnectionQueue {
     this.statements = isPostgres(dataSource) ? undefined : new Semaphore(poolSize * pools, limits);
     // Writes may wait for locks. The other connections are left for reads, also for those of hooks.
     this.writes = isSqlite(dataSource) ? undefined : new Semaphore(Math.floor(poolSize / 2) || 1, limits);
+    endsOf(dataSource);
+  }
+
+  /** That of the transaction that the running code takes part in; `undefined` outside of transactions. */
+  get manager(): EntityManager | undefined {
+    return managerWithin(contextOf().transaction, this.dataSource);
   }
 
   /** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
@@ -46,23 +47,30 @@ export class ConnectionQueue {
     return this.watch(this.statements && !this.hasTurn ? this.statements.run(work, weight) : work());
   }
 
-  transaction<R>(work: () => Promise<R>): Promise<R> {
-    return this.writes ? this.write(work) : this.statement(work, ALL);
+  transaction<R>(run: () => Promise<R>): Promise<R> {
+    return this.writes ? this.write(run) : this.statement(run, ALL);
+  }
+
+  /** Runs work in the transaction of the running code, or else in one of its own. */
+  transacted<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
+    const { manager } = this;
+    return manager ? work(manager) : this.transaction(() => runTransaction(this.dataSource, work));
   }
 
   /** Runs a statement that writes. Such statements and transactions take half of the pool together. */
   write<R>(work: () => Promise<R>): Promise<R> {
     if (!this.writes || this.hasTurn) return work();
     const turn = { dataSource: this.dataSource, isOpen: true };
-    const within = (): Promise<R> => contexts.run({ transaction: undefined, ...contexts.getStore(), turn }, work);
+    const within = (): Promise<R> => contexts.run({ request: undefined, ...contextOf(), turn } as Context, work);
     return this.writes.run(() => this.statement(within)).finally(() => (turn.isOpen = false));
   }
 
   /** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */
   onPrimary<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     return this.statement(async () => {
-      const runner = this.dataSource.createQueryRunner('master');
-      const result = work(runner.manager).finally(() => runner.release());
+      const { manager } = this;
+      const runner = manager ? undefined : this.dataSource.createQueryRunner('master');
+      const result = work(manager ?? (runner as QueryRunner).manager).finally(() => runner?.release());
       return result.catch((error: unknown) => {
         throw databaseFailureOf(error) === 'unavailable' ? this.unavailable(error, { cause: error }) : error;
       });
@@ -81,8 +89,8 @@ export class ConnectionQueue {
 
   /** Work inside of a transaction, or of another write, would wait for its end. */
   private get hasTurn(): boolean {
-    const { transaction, turn } = contexts.getStore() ?? {};
-    return [transaction, turn].some((each) => each?.isOpen && each.dataSource === this.dataSource);
+    const { turn } = contextOf();
+    return this.manager !== undefined || (turn?.isOpen === true && turn.dataSource === this.dataSource);
   }
 }
 

@@ -48,6 +48,23 @@ export function describeController(
     decorate(methods[name] as object, operationDecorators(swagger, operation, schemas));
 }
 
+const API_SCHEMA = 'swagger/apiSchema';
+
+/**
+ * Gives the class of an entity, by which an application may describe routes of its own, another name than the schema of
+ * generated answers has.
+ * @param taken the names of schemas, to which the new one is added
+ */
+export function nameSchemaOf(swagger: Swagger, entity: Type, taken: Set<string>): void {
+  const own = (Reflect.getOwnMetadata(API_SCHEMA, entity) as readonly { readonly name?: string }[] | undefined)?.at(-1);
+  let name = own?.name ?? entity.name;
+  if (taken.has(name)) {
+    while (taken.has(name)) name += 'Entity';
+    swagger.ApiSchema({ ...own, name })(entity);
+  }
+  taken.add(name);
+}
+
 /** Says of an operation that a token changes its answer. */
 export const DEPENDS_ON_USER = 'x-depends-on-user';
 

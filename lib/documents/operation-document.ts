@@ -27,7 +27,6 @@ export interface OperationDocument {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly deprecated?: true;
   /** Whether a token changes the answer, also where the operation is public. */
   readonly dependsOnUser?: boolean;
   readonly parameters: readonly ParameterDocument[];

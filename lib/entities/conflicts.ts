@@ -104,9 +104,12 @@ export async function describeConflict(error: unknown, write: FailedWrite): Prom
 
 /** Used by checks before the write. */
 export const describeMissingReference = (
-  { permissions = UNRESTRICTED, ...write }: Write & Pick<FailedWrite, 'permissions'>,
-  field: Field,
-): Conflict => missing(write, isKnownTo(field, permissions) ? field.name : undefined);
+  { permissions, ...write }: Write & Pick<FailedWrite, 'permissions'>,
+  fields: readonly Field[],
+): Conflict => {
+  const columns = fields.map(({ column }) => column);
+  return missing(write, namesOf(columns, write.schema, permissions)[0]);
+};
 
 const MISSING = 'refers to a record that does not exist';
 const missing = (write: Write, name: string | undefined): Conflict =>
@@ -179,13 +182,15 @@ async function findMissingReference({
 }: FailedWrite): Promise<string | undefined> {
   const { foreignKeys } = schema.metadata;
   for (const { columns, referencedColumns, referencedEntityMetadata } of foreignKeys) {
-    const field = schema.fields.find(({ column }) => column === columns[0]);
-    const property = referencedColumns[0]?.propertyName;
+    const fields = columns.map((column) => schema.fields.find((field) => field.column === column));
     const referenced = manager.getRepository(referencedEntityMetadata.target);
-    for (const value of new Set(rows.map((values) => field && values.get(field)))) {
-      if (value == null || value === DATABASE_DEFAULT || property === undefined) continue;
+    for (const row of rows) {
+      const values = fields.map((field) => field && row.get(field));
+      if (values.some((value) => value == null || value === DATABASE_DEFAULT)) continue;
       // `exists` may answer from the query cache.
-      const where = { [property]: value };
+      const where = Object.fromEntries(
+        referencedColumns.map(({ propertyName }, index) => [propertyName, values[index]]),
+      );
       if ((await referenced.count({ where, withDeleted: true, cache: false })) === 0)
         return namesOf(columns, schema, permissions)[0];
     }

@@ -1,6 +1,8 @@
 /** Restrictions that an entity class, such as the user class, puts on generated operations. Subclasses inherit them. */
 import 'reflect-metadata';
-import type { DataSource, EntityMetadata } from 'typeorm';
+import type { Type } from '@nestjs/common';
+import type { DataSource, EntityMetadata, Repository } from 'typeorm';
+import { InvalidOptionError } from '../options/invalid-option.js';
 import type { CallerRoles } from '../http/principal.js';
 import type { ColumnMetadata } from './column-types.js';
 import type { JsonSchema } from './json-schema.js';
@@ -28,6 +30,20 @@ export const guardEntity = (type: object, guard: Restrictions): void => Reflect.
 /** @param target of metadata, which may be a name */
 export const guardOf = (target: unknown): Restrictions | undefined =>
   typeof target === 'function' ? (Reflect.getMetadata(GUARD, target) as Restrictions | undefined) : undefined;
+
+/**
+ * Nest finds repositories by the name of their class, so that it may inject the one of another class of the same name.
+ * @throws InvalidOptionError
+ */
+export function assertServes({ metadata }: Partial<Pick<Repository<object>, 'metadata'>>, entity: Type): void {
+  if (metadata === undefined || metadata.target === entity) return;
+  const [expected, got] = [
+    `one of the class ${entity.name}`,
+    `one of another class, for the table ${metadata.tablePath}`,
+  ];
+  const advice = 'Rename one of the classes if both have this name: Nest finds repositories by the names of classes';
+  throw new InvalidOptionError(`The repository of ${entity.name}`, expected, got, advice);
+}
 
 const HIDDEN = new WeakSet<ColumnMetadata>();
 

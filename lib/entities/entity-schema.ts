@@ -6,7 +6,7 @@ import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
 import { guardOf, hiddenColumns, type Restrictions } from './entity-guard.js';
 import { entityKey, type EntityKey } from './entity-key.js';
-import { excludedProperties } from './excluded-properties.js';
+import { excludedProperties } from './class-transformer.js';
 import { textReadOf, type TextRead } from './text-reads.js';
 import type { Reading, ValueType } from './value-types.js';
 
@@ -26,7 +26,7 @@ export interface Field {
   readonly updatable: boolean;
   /** Whether the database or the entity's constructor sets a value if the client sends none. */
   readonly hasDefault: boolean;
-  /** The relation whose foreign key this is, read and written as `<relation>Id`. */
+  /** The relation whose foreign key this is, if the entity declares no column for it: `<relation>Id`. */
   readonly reference: EntityMetadata['relations'][number] | undefined;
   /** Set if the driver or TypeORM would change the values. */
   readonly textRead: TextRead | undefined;
@@ -34,11 +34,19 @@ export interface Field {
   readonly hasLimitedCharset: boolean;
 }
 
+/** A relation whose foreign key is in the table of the entity, whether the entity declares its columns or not. */
+export interface Reference {
+  readonly relation: EntityMetadata['relations'][number];
+  /** In the order of its join columns. Several relations may share one. */
+  readonly fields: readonly Field[];
+}
+
 export interface EntityDescription {
   readonly name: string;
   readonly metadata: EntityMetadata;
   readonly fields: readonly Field[];
   readonly key: EntityKey<Field>;
+  readonly references: readonly Reference[];
   /** Set if several classes share the table: the column that tells them apart, and its values for this class. */
   readonly discriminator: { readonly field: Field; readonly values: readonly unknown[] } | undefined;
 }
@@ -57,12 +65,9 @@ const isGenerated = (column: ColumnMetadata): boolean =>
 function keyGenerator(column: ColumnMetadata, dataSource: DataSource, metadata: EntityMetadata) {
   const isReturned = column.default !== undefined && dataSource.driver.isReturningSqlSupported('insert');
   if (isGenerated(column) || isReturned) return 'database';
-  const initial = (): unknown => initialValue(column, newEntity(metadata));
-  const first = initial();
-  // A key that is made of the time differs after a millisecond. A constant is none.
-  const start = first === undefined ? 0 : Date.now();
-  while (Date.now() === start);
-  if (String(first) !== String(initial())) return 'class';
+  // A value that two records share, such as a constant or the time, is no key.
+  const [first, second] = [newEntity(metadata), newEntity(metadata)].map((each) => initialValue(column, each));
+  if (String(first) !== String(second)) return 'class';
   return hasInsertListener(metadata, dataSource) ? 'listener' : undefined;
 }
 
@@ -129,7 +134,18 @@ export function describeEntity(
   const isShared = kind && metadata.parentEntityMetadata;
   const values = [metadata, ...children].map(({ discriminatorValue }) => discriminatorValue);
   const discriminator = isShared && { field: fieldOf(kind), values };
-  return { name: metadata.name, metadata, fields, key, discriminator };
+  return { name: metadata.name, metadata, fields, key, references: referencesOf(metadata, fields), discriminator };
+}
+
+function referencesOf({ relations }: EntityMetadata, fields: readonly Field[]): Reference[] {
+  const owning = relations.filter(({ isOwning, isManyToMany }) => isOwning && !isManyToMany);
+  const keys = owning.map((relation) => ({
+    relation,
+    fields: relation.joinColumns.flatMap(
+      ({ databaseName }) => fields.find(({ column }) => column.databaseName === databaseName) ?? [],
+    ),
+  }));
+  return keys.filter(({ relation, fields: found }) => found.length === relation.joinColumns.length);
 }
 
 /** If several classes share a table, TypeORM gives a class the columns of its subclasses, and foreign keys of its siblings. */

@@ -37,13 +37,13 @@ export function compileInput({ fields }: EntityDescription, others: readonly str
     const errors: FieldError[] = [];
     const collect = (sent: JsonObject, prefix: string): void => {
       for (const [key, value] of Object.entries(sent)) {
+        if (value === undefined) continue;
         const name = prefix + key;
         // A name with a dot is the path of a field, and no name in a body.
         const field = key.includes('.') ? undefined : fieldByName.get(name);
         const within = key.includes('.') ? undefined : embedded.get(name);
-        if (field) {
-          if (value !== undefined) values.set(field, value);
-        } else if (!within) {
+        if (field) values.set(field, value);
+        else if (!within) {
           if (!others.includes(name)) unknownNames.push(name);
         } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
           collect(value as JsonObject, `${name}.`);
@@ -101,7 +101,7 @@ export function checkValues(
 
 type Outcome = { readonly value: unknown } | { readonly message: string } | undefined;
 const ABSENT = undefined;
-const wrong = (message: string): Outcome => ({ message });
+const wrong = (message: string) => ({ message });
 
 /** A replacement gives an absent field its default or `null`, but for one that clients cannot read; a patch keeps it. */
 function absentValue(field: Field, kind: WriteKind, { permissions, given, defaultOf }: CheckContext): Outcome {
@@ -127,7 +127,7 @@ function checkChange(field: Field, value: unknown, { permissions, currentOf }: C
   return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
 }
 
-function readValue(field: Field, value: unknown): Outcome {
+export function readValue(field: Field, value: unknown): NonNullable<Outcome> {
   if (value === null) return field.nullable ? { value } : wrong('must not be null');
   const reading = field.type.read(value);
   if ('value' in reading) return reading;

@@ -1,9 +1,10 @@
 /** Responses to failures of the package's own routes: status and message, without inner details. */
 import { STATUS_CODES } from 'node:http';
 import { inspect } from 'node:util';
-import { HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
+import { BadRequestException, HttpException, Logger, ServiceUnavailableException } from '@nestjs/common';
 import { AccessRefused, AuthenticationRequired } from './refusal.js';
 import { pathOf, templateOf, type HttpRequest } from './http-request.js';
+import { inTranslation, sayEach, type Say, type Translate } from './translation.js';
 
 /** The end of a message that lists allowed names. One answer says it once, and JSON leaves the symbol out. */
 const HINT = Symbol('hint');
@@ -42,6 +43,13 @@ export function limitErrors<T>(errors: readonly T[], describeRest: (message: str
   return [...errors.slice(0, MAX_ERRORS), describeRest(`… and ${errors.length - MAX_ERRORS} more`)];
 }
 
+/** 400 that says several things, each of which is translated. */
+export class SeveralMessages extends BadRequestException {
+  constructor(readonly messages: readonly string[]) {
+    super(messages.join('; '));
+  }
+}
+
 export class ServiceUnavailable extends ServiceUnavailableException {
   constructor(
     message: string,
@@ -53,7 +61,6 @@ export class ServiceUnavailable extends ServiceUnavailableException {
 }
 
 export class TooManyAttempts extends HttpException {
-  rateLimit?: FailureAnswer['headers'];
   constructor(readonly retryAfter: number) {
     super(`Too many attempts, try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}`, 429);
   }
@@ -91,21 +98,34 @@ export class UnreadableBody extends HttpException {
 /** Tells the application of an unexpected error. */
 export type ObserveError = (error: unknown, request: HttpRequest | undefined) => void;
 
-/** @param observe is called for every failure of status 500 @param given the hints that the answer has already */
+export interface FailureTools {
+  /** Is called for every failure of status 500. */
+  readonly observe?: ObserveError;
+  readonly translate?: Translate | undefined;
+}
+
+/** A promise only if messages are translated. @param given the hints that the answer has already */
 export function failureOf(
   exception: unknown,
   request: HttpRequest | undefined,
-  observe?: ObserveError,
+  { observe, translate }: FailureTools = {},
   given = new Set<string>(),
-): Failure {
+): Failure | Promise<Failure> {
   const isHttp = exception instanceof HttpException;
   if (!isHttp)
     logger.error(`A request failed unexpectedly${request ? `: ${describeRequest(request)}` : ''}.`, causeOf(exception));
-  const failure = isHttp
-    ? { status: exception.getStatus(), ...wordsOf(exception, given) }
-    : { status: 500, message: 'Internal server error' };
-  if (failure.status === 500) observe?.(exception, request);
-  return failure;
+  const status = isHttp ? exception.getStatus() : 500;
+  if (status === 500) observe?.(exception, request);
+  const build = (say: Say, hints: Set<string>): Failure => ({
+    status,
+    ...(isHttp ? wordsOf(exception, hints, say) : { message: say('Internal server error') }),
+  });
+  if (!translate) return build((message) => message, given);
+  return inTranslation(
+    build,
+    (message, field) => translate(message, { request, status, ...(field && { field }) }),
+    given,
+  );
 }
 
 /** `GET /api/products/:id, X-Request-Id "7f3a"`. Longer request ids are cut. */
@@ -125,50 +145,67 @@ export interface FailureAnswer {
 export function headersOf(exception: unknown): FailureAnswer['headers'] {
   if (exception instanceof AuthenticationRequired) return { 'WWW-Authenticate': exception.challenge };
   const isLater = exception instanceof ServiceUnavailable || exception instanceof TooManyAttempts;
-  return isLater ? { 'Retry-After': String(exception.retryAfter), ...(exception as TooManyAttempts).rateLimit } : {};
+  return isLater ? { 'Retry-After': String(exception.retryAfter) } : {};
 }
 
-/** A refusal keeps its body. */
+/** A refusal keeps its body. A promise only if messages are translated. */
 export function failureAnswer(
   exception: unknown,
   request: HttpRequest | undefined,
   bodyOf: (failure: Failure) => object,
-  observe?: ObserveError,
-): FailureAnswer {
+  tools?: FailureTools,
+): FailureAnswer | Promise<FailureAnswer> {
   const headers = headersOf(exception);
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused)
     return { status: exception.getStatus(), body: exception.getResponse(), headers };
-  const failure = failureOf(exception, request, observe);
-  return { status: failure.status, body: bodyOf(failure), headers };
+  const answer = (failure: Failure): FailureAnswer => ({ status: failure.status, body: bodyOf(failure), headers });
+  const failure = failureOf(exception, request, tools);
+  return failure instanceof Promise ? failure.then(answer) : answer(failure);
 }
 
-function wordsOf(exception: HttpException, given: Set<string>): Omit<Failure, 'status'> {
+function wordsOf(exception: HttpException, given: Set<string>, say: Say): Omit<Failure, 'status'> {
   if (exception instanceof UnreadableBody)
-    return { message: UNREADABLE[exception.getStatus()] ?? 'The request body cannot be read' };
+    return { message: say(UNREADABLE[exception.getStatus()] ?? 'The request body cannot be read') };
   const body = exception.getResponse();
-  if (typeof body === 'string') return { message: body };
-  const { message, errors, statusCode, error, ...members } = body as Readonly<Record<string, unknown>>;
-  const words = Array.isArray(message) ? message.join('; ') : message;
-  // Nest adds `statusCode` and `error` to a body that it creates.
-  const own = statusCode === undefined && error !== undefined ? { error, ...members } : members;
-  const limited = Array.isArray(errors) && limitErrors(errors as FieldError[], (rest) => fieldError('', rest));
+  if (typeof body === 'string') return { message: say(body) };
+  const { message, statusCode, error, errors, ...rest } = body as Readonly<Record<string, unknown>>;
+  const words = exception instanceof SeveralMessages ? exception.messages : message;
+  // Nest adds `statusCode` and `error` to a body that it creates. The application may have `errors` of another form.
+  const own = {
+    ...(statusCode === undefined && error !== undefined && { error }),
+    ...(errors !== undefined && !areFieldErrors(errors) && { errors }),
+    ...rest,
+    // A 409 names the fields that are taken.
+    ...(isObject(rest['fields']) && { fields: sayEach(rest['fields'], say) }),
+  };
+  const limited = areFieldErrors(errors) && limitErrors(errors, (rest) => fieldError('', rest));
   return {
-    message: typeof words === 'string' ? words : exception.message,
-    ...(limited && wrongFields(limited, given)),
+    message: Array.isArray(words)
+      ? words.map((each) => say(String(each))).join('; ')
+      : say(typeof words === 'string' ? words : exception.message),
+    ...(limited && wrongFields(limited, given, say)),
     ...(Object.keys(own).length > 0 && { members: own }),
   };
 }
 
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const areFieldErrors = (errors: unknown): errors is readonly FieldError[] =>
+  Array.isArray(errors) &&
+  errors.every(
+    (each: Partial<FieldError> | null) => typeof each?.field === 'string' && typeof each.message === 'string',
+  );
+
 /** Forms show a message beside each field, without allowed names. Nothing where no error has a field. @param given the hints */
-function wrongFields(errors: readonly FieldError[], given: Set<string>): WrongFields {
+function wrongFields(errors: readonly FieldError[], given: Set<string>, say: Say): WrongFields {
   const messages = new Map<string, string>();
   const shown = errors.map((error) => {
     const { field, message, [HINT]: hint = '' } = error;
-    const short = message.slice(0, message.length - hint.length);
+    const short = say(message.slice(0, message.length - hint.length), field);
     if (field !== '') messages.set(field, messages.has(field) ? `${messages.get(field)}; ${short}` : short);
     const isGiven = given.has(hint);
     given.add(hint);
-    return isGiven ? { ...error, message: short } : error;
+    return { ...error, message: isGiven || hint === '' ? short : say(message, field) };
   });
   return { errors: shown, ...(messages.size > 0 && { fields: Object.fromEntries(messages) }) };
 }

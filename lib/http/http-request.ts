@@ -1,5 +1,6 @@
 /** What the package reads of a request, on Express and on Fastify. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 
 export interface HttpRequest {
   readonly method: string;
@@ -8,11 +9,13 @@ export interface HttpRequest {
   readonly originalUrl?: string;
   /** Express: the path as its router reads it. */
   readonly path?: string | null;
-  /** Fastify's request wraps node's. Express's request is node's own. */
-  readonly raw?: IncomingMessage;
+  /** Fastify's request wraps node's, which has a `stream` in HTTP/2. Express's request is node's own. */
+  readonly raw?: IncomingMessage & { readonly stream?: Pick<ServerHttp2Stream, 'endAfterHeaders'> };
   readonly rawHeaders?: readonly string[];
   /** The address of the client, as far as the platform trusts the proxies in front of it. */
   readonly ip?: string | undefined;
+  /** Fastify: only where `trustProxy` is set. */
+  readonly ips?: readonly string[] | undefined;
   readonly body?: unknown;
   /** Express: whether any byte of the body was read. */
   readonly readableDidRead?: boolean;

@@ -25,8 +25,15 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));
 
 /** RFC 9112 §6.3: a request has a body where it says its length, or that it is chunked. */
-export const hasBody = ({ headers }: HttpRequest): boolean =>
+const hasFraming = ({ headers }: HttpRequest): boolean =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
+
+/** In HTTP/2, a body needs no length: its headers do not end the stream. Clients also end it by an empty frame, without a type. */
+export const hasBody = (request: HttpRequest): boolean => {
+  const { headers, raw } = request;
+  const isStreamed = headers['content-type'] !== undefined && headers['content-length'] === undefined;
+  return hasFraming(request) || (isStreamed && raw?.stream?.endAfterHeaders === false);
+};
 
 /** @throws 415 for another media type, 400 for anything but an object */
 export function jsonBodyOf(request: HttpRequest, types: readonly string[] = JSON_TYPES): JsonObject {

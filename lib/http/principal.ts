@@ -20,11 +20,13 @@ export interface LoginClaims {
 
 type Expand = (roles: readonly string[]) => readonly string[];
 const EXPAND = Symbol('declarest.expandRoles');
+const PRINCIPAL = Symbol('declarest.principal');
 const CALLER = Symbol('declarest.caller');
 
-/** `user` is the principal, or what the application's own authentication set in its place. */
+/** `user` is what handlers see: a copy of the principal, or what guards of the application set in its place. */
 interface RequestOfUser extends HttpRequest {
   readonly user?: unknown;
+  [PRINCIPAL]?: Principal | undefined;
   [EXPAND]?: Expand;
   [CALLER]?: Principal;
 }
@@ -51,8 +53,13 @@ export const setCaller = (request: RequestOfUser, caller: Principal): void => vo
 /** `undefined` where nothing was read: for routes that grant no power, and for callers that are not users. */
 export const callerOf = (request: RequestOfUser | undefined): Principal | undefined => request?.[CALLER];
 
+/** @param principal `undefined` for a request without a valid token */
+export const setPrincipal = (request: RequestOfUser, principal: Principal | undefined): void =>
+  void (request[PRINCIPAL] = principal);
+
+/** The principal; `request.user` in an application without authentication of the package. */
 export const userOf = (request: RequestOfUser | undefined): Principal | undefined =>
-  (request?.user ?? undefined) as Principal | undefined;
+  request && PRINCIPAL in request ? request[PRINCIPAL] : ((request?.user ?? undefined) as Principal | undefined);
 
 /** Whether the user of a request has one of the roles, itself or by another role that includes it. */
 export function hasAnyRole(request: RequestOfUser | undefined, roles: readonly string[]): boolean {

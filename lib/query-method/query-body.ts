@@ -42,9 +42,6 @@ export function bodyQueryOf(request: HttpRequest): URLSearchParams | undefined {
   return isForm ? new URLSearchParams(body) : parametersOf(checked, true);
 }
 
-/** The query string of the GET request that has the same answer. */
-export const equivalentQueryOf = (request: HttpRequest): string => bodyQueryOf(request)?.toString() ?? queryOf(request);
-
 /** Operators whose values are separated by commas. */
 const LISTS = /\[(in|nin|between)\]$/;
 

@@ -1,6 +1,6 @@
 import type { CanActivate, Type } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
-import type { FailureAnswer } from '../http/failure.js';
+import { notify, type FailureAnswer } from '../http/failure.js';
 import type { HttpRequest } from '../http/http-request.js';
 import { InvalidOptionError, isClass } from '../options/invalid-option.js';
 import { sendFailure } from '../problem-details/problem-details.js';
@@ -103,8 +103,11 @@ export class Application {
   }
 
   /** Answers a request in the place of its handler. */
-  answer(request: HttpRequest, response: unknown, failure: FailureAnswer): void {
-    if (this.adapter) sendFailure(this.adapter, request, response, failure);
+  answer(request: HttpRequest, response: unknown, failure: FailureAnswer | Promise<FailureAnswer>): void {
+    if (failure instanceof Promise)
+      // Nobody waits for an exception filter.
+      void notify('Sending a failure', async () => this.answer(request, response, await failure));
+    else if (this.adapter) sendFailure(this.adapter, request, response, failure);
   }
 
   /** Calls back now, or when the adapter is created; never in an application without HTTP. */

@@ -10,6 +10,9 @@ const DECLARED_ROUTE = Symbol('declarest.route');
 const BODY_ERROR = Symbol('declarest.bodyError');
 /** The metadata key of `@UseGuards()`. */
 const GUARDS = '__guards__';
+/** The metadata keys of `@CacheKey()` and `@CacheTTL()` of @nestjs/cache-manager. */
+const CACHE_KEY = 'cache_module:cache_key';
+const CACHE_TTL = 'cache_module:cache_ttl';
 
 /** What a route requires by a declaration of its own. */
 export interface RouteAccess {
@@ -42,6 +45,17 @@ export function declareRoute(method: object, route: DeclaredRoute): void {
   markControllerMethod(method);
   Reflect.defineMetadata(DECLARED_ROUTE, route, method);
   if (Reflect.getMetadata('method', method) !== RequestMethod.GET) addBodyGuard(method);
+  if (hasCacheKey(method)) return;
+  Reflect.defineMetadata(CACHE_KEY, () => undefined, method);
+  Reflect.defineMetadata(CACHE_TTL, refuseCaching, method);
+}
+
+/** Whether `CacheInterceptor` takes another key than the URL, which is the same for all users. */
+export const hasCacheKey = (method: object): boolean => Reflect.hasMetadata(CACHE_KEY, method);
+
+/** An interceptor before @nestjs/cache-manager 3.1, or with a `trackBy` of its own, stores nothing without a TTL. */
+function refuseCaching(): never {
+  throw new Error('The answers of this route depend on the user and are not cached');
 }
 
 export const declaredRoute = (method: object | undefined): DeclaredRoute | undefined =>

@@ -37,6 +37,8 @@ interface PlacedRoute {
 export class ExpressRoutes extends RouteTable {
   private read: ReturnType<ExpressRoutes['readStack']> | undefined;
   private beforeNest = 0;
+  /** The layer of the package's first middleware, which other packages may move behind others. */
+  private first: Layer | undefined;
 
   constructor(
     private readonly express: Express,
@@ -64,6 +66,17 @@ export class ExpressRoutes extends RouteTable {
     return this.express.router.stack
       .filter((layer, place) => place < this.beforeNest && !known.includes(place) && !isErrorHandler(layer))
       .flatMap((layer) => pathsOf(layer).flatMap((path) => path || []));
+  }
+
+  override markFirstMiddleware(): void {
+    this.first = this.express.router.stack.at(-1);
+  }
+
+  override get routesInFront(): readonly Route[] {
+    const { stack } = this.express.router;
+    const end = this.first ? stack.indexOf(this.first) : 0;
+    const inFront = stack.slice(0, end < 0 ? stack.length : end);
+    return inFront.flatMap((layer) => platformRoutesOf(layer, [], true)).map(({ route }) => route);
   }
 
   override find(method: string, path: string): ServedRoute | undefined {

@@ -13,7 +13,10 @@ export interface FastifyInstance {
   after(): PromiseLike<unknown>;
   addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): void;
   addHook(name: 'onReady', hook: (done: Next) => void): void;
-  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: unknown, done: Next) => void): void;
+  addHook(
+    name: 'onRequest' | 'preValidation',
+    hook: (request: FastifyRequest, reply: unknown, done: Next) => void,
+  ): void;
   findRoute(options: { method: string; url: string; constraints?: object }): {
     readonly params?: Readonly<Record<string, unknown>>;
   } | null;
@@ -50,10 +53,13 @@ export interface FastifyRoute {
 
 interface InitialConfig {
   readonly caseSensitive?: boolean;
-  readonly routerOptions?: { readonly caseSensitive?: boolean };
+  readonly maxParamLength?: number;
+  readonly routerOptions?: { readonly caseSensitive?: boolean; readonly maxParamLength?: number };
   readonly onProtoPoisoning?: string;
   readonly onConstructorPoisoning?: string;
 }
+
+const DEFAULT_PARAM_LENGTH = 100;
 
 export class FastifyRoutes extends RouteTable {
   private readonly found: Route[] = [];
@@ -72,6 +78,13 @@ export class FastifyRoutes extends RouteTable {
   override get isCaseSensitive(): boolean {
     const { routerOptions, caseSensitive } = this.instance.initialConfig;
     return caseSensitive !== false && routerOptions?.caseSensitive !== false;
+  }
+
+  /** Fastify fills one of the two places with its default where only the other one is set. */
+  override get maxParameterLength(): number {
+    const { routerOptions, maxParamLength } = this.instance.initialConfig;
+    const given = [routerOptions?.maxParamLength, maxParamLength].find((each) => each && each !== DEFAULT_PARAM_LENGTH);
+    return given ?? DEFAULT_PARAM_LENGTH;
   }
 
   override async complete(): Promise<void> {

@@ -22,6 +22,19 @@ export abstract class RouteTable {
     return [];
   }
 
+  /** The most characters of a path parameter, decoded. */
+  get maxParameterLength(): number {
+    return Infinity;
+  }
+
+  /** Must be called when the package's first middleware has been added. */
+  markFirstMiddleware(): void {}
+
+  /** Routes and mounts that answer before the package's first middleware runs. Not on Fastify, whose hooks run for each. */
+  get routesInFront(): readonly Route[] {
+    return [];
+  }
+
   /** Must be called in `configure()` of a module, before Nest binds middleware and registers routes. */
   beginRouting(modules: ModulesContainer): void {
     for (const { method } of controllerMethods(modules)) markControllerMethod(method);

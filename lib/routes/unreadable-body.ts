@@ -10,6 +10,7 @@ import type { Application } from './application.js';
 import { CONTROLLER_METHOD, controllerMethods } from './controller-methods.js';
 import { addBodyGuard, declaredRoute, hasBodyGuard, isOwnRequest, keepBodyError } from './declared-route.js';
 import type { DeferredRequest } from './declared-route.js';
+import { failureToolsOf } from './failure-filter.js';
 import type { FastifyInstance } from './fastify-routes.js';
 
 /** Also for the application's own routes. Must be called in `configure()` of a module, like `deferUnreadableBodies`. */
@@ -45,7 +46,8 @@ export function answerUnreadableBodies(application: Application, bodyOf: (failur
   if (adapter?.getType() !== 'express') return;
   const answer: ErrorMiddleware = (error, request, response, next) => {
     if (!isOfBody(error) || !isOwnRequest(request, routeTable)) return next(error);
-    application.answer(request, response, failureAnswer(new UnreadableBody(error), request, bodyOf));
+    const tools = failureToolsOf(application);
+    application.answer(request, response, failureAnswer(new UnreadableBody(error), request, bodyOf, tools));
   };
   adapter.use(answer as never);
 }

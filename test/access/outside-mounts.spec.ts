@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Controller, Get, type INestApplication, Injectable, type OnModuleInit, VersioningType } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
 import { CrudModule } from 'declarest';
 import express from 'express';
 import { accessMatrix } from 'declarest/testing';
@@ -225,17 +224,6 @@ describe('mounts of Express', () => {
     const closed = await start(({ requireRole }) => requireRole('ADMIN', '/files/secret/**'));
     expect([401, 404]).toContain((await ask(closed, path)).status);
     await closed.close();
-  });
-
-  it('[3.5] an application that had mounts before Nest is governed below a pattern of their own', async () => {
-    const instance = express().use('/early', answering('the early one'));
-    const app = await startRuled('express', {
-      adapter: new ExpressAdapter(instance),
-      rules: ({ requireRole }) => requireRole('ADMIN', '/early/**'),
-    });
-    // What was in the instance before Nest stays in front of every middleware of Nest's.
-    expect((await ask(app, '/early/x')).body).toBe('the early one');
-    await app.close();
   });
 
   it('[3.6] a function above Nest’s routes is a middleware, and runs for everybody', async () => {

@@ -440,7 +440,7 @@ describe.each(PLATFORMS)('a route that did not exist at startup on %s', (platfor
         getType: () => 'http',
         getClass: () => Object,
         getHandler: () => decide,
-        switchToHttp: () => ({ getRequest: () => asked, getResponse: () => ({}) }),
+        switchToHttp: () => ({ getRequest: () => asked, getResponse: () => ({ header: () => undefined }) }),
       } as never);
     };
     expect(await decide('/a')).toBe(true);

@@ -1,4 +1,5 @@
 import bcrypt from 'bcrypt';
+import { Transform } from 'class-transformer';
 import { AuthUser, LoginMethod } from 'declarest';
 import { Column, Entity } from 'typeorm';
 import { request } from '../harness/client.js';
@@ -307,6 +308,34 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     for (const phone of [5, {}, '1'.repeat(21), 'lone \ud800'])
       expect(expectFailure(await register({ phone }))).toContain('phone');
     expect(expectFailure(await register({ credit: 1000 }))).toContain('credit');
+    await app.close();
+  });
+
+  it('[2.3] class-transformer applies to the columns of the application, in register and in the own profile', async () => {
+    @Entity('member')
+    class Member extends AuthUser {
+      @Transform(({ value }: { value: string }) => value.trim())
+      @Column({ length: 5, default: '' })
+      city!: string;
+
+      @Transform(({ value }: { value: { code: string } }) => value.code.trim())
+      @Column('simple-json', { nullable: true })
+      note!: string | null;
+    }
+    const auth = { userClass: Member, registrationFields: ['city', 'note'], sessions: true };
+    const app = await startAuth(platform, { auth });
+    const email = uniqueEmail();
+    const { token } = await app.register({ email, city: '  Bonn  ', note: { code: ' a ' } });
+    expect(await app.row({ email })).toMatchObject({ city: 'Bonn', note: 'a' });
+    const change = (json: object) => request(app.url, 'PATCH', '/api/auth/me', { token, json });
+    expect((await change({ city: '  Ulm  ' })).status).toBe(200);
+    expect(await app.row({ email })).toMatchObject({ city: 'Ulm', note: 'a' });
+    const wrong = { city: 5, note: 7 };
+    const message = 'city: expected text of at most 5 characters; note: expected a value that the server can convert';
+    expect(expectFailure(await app.post(REGISTER, { email: uniqueEmail(), password: PASSWORD, ...wrong }))).toBe(
+      message,
+    );
+    expect(expectFailure(await change(wrong))).toBe(message);
     await app.close();
   });
 });

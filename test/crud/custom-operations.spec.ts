@@ -327,7 +327,7 @@ describe('a wrong custom operation is refused', () => {
     [
       'a body that is no object',
       { ...topSellers, description: { ...topSellers.description, body: { type: 'array' } } },
-      `${option('description')}{ summary, text, parameters, body, data }, of which body describes an object, got {`,
+      `${option('description')}{ summary, text, parameters, body, data, message, tool }, of which body describes an object, got {`,
     ],
     // Nest waits for an object that has the method `then`.
     ['a promise', { ...topSellers, name: 'then' }, 'CRUD option `operations.then.name` of Product must be a name '],
@@ -340,7 +340,7 @@ describe('a wrong custom operation is refused', () => {
     [
       'no data',
       { ...topSellers, description: { summary: 'List', limit: 9n } },
-      `${option('description')}{ summary, text, parameters, body, data }, of which body describes an object, got ` +
+      `${option('description')}{ summary, text, parameters, body, data, message, tool }, of which body describes an object, got ` +
         `{ summary: 'List', limit: 9n }. Give for example { summary: "List the best-selling products", data: "records" }.`,
     ],
     [

@@ -212,8 +212,11 @@ describe('CrudModule.forRoot', () => {
 
   it.each([
     [{ operators: [near] }, /^accepted$/],
-    [{}, /^CrudModule option `operators` must be an array, got undefined\./],
-    [{ operator: [near] }, /^CrudModule options must be an object with only the options operators, got "operator"\./],
+    [{ operators: null }, /^CrudModule option `operators` must be an array, got null\./],
+    [
+      { operator: [near] },
+      /^CrudModule options must be an object with only the options operators, ignoredParameters, got "operator"\./,
+    ],
     [{ operators: [5] }, /^CrudModule option `operators` must be an object of options, got 5\./],
     [
       { operators: [{ ...near, run: 1 }] },
@@ -248,7 +251,7 @@ describe('CrudModule.forRoot', () => {
       imports,
       resources: [{ entity: Bid, endpoint: '/bids' }],
     });
-    expect(error.message).toBe('CrudModule.forRoot must be called once, got twice. Give one call all operators.');
+    expect(error.message).toBe('CrudModule.forRoot must be called once, got twice. Give one call all options.');
   });
 
   it('[7.1] without the operator, its column cannot be filtered', async () => {

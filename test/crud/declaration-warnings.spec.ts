@@ -48,6 +48,24 @@ const warningsOf = async (controllers: Type[], entities: Type[] = [Tag]): Promis
 const refusalOf = async (...controllers: Type[]): Promise<string> =>
   (await crudError('express', { entities: [Tag], controllers })).message;
 
+it('[4.7] warns once of more than five overrides without a route, and of more than five unknown hooks', async () => {
+  const controllers = Array.from({ length: 8 }, (_, index) => {
+    const base = CrudController({ ...tags, endpoint: `/api/tags${index}` });
+    return class Tags extends base {
+      override findAll(query: ListQuery) {
+        return super.findAll(query);
+      }
+      beforeSave(): void {}
+    };
+  });
+  const lines = (await warningsOf(controllers)).filter((line) => line.startsWith('Tags.'));
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toContain('Tags.findAll overrides a generated operation but has no route.');
+  expect(lines[1]).toContain('Tags.beforeSave is not a hook');
+  for (const line of lines) expect(line).toMatch(/ The same is true of 3 more\.$/);
+  expect(lines[1]?.split('is not a hook')).toHaveLength(6);
+});
+
 describe('methods of a subclass', () => {
   it('refuses another method on the path of a generated operation', async () => {
     class Tags extends CrudController(tags) {
@@ -451,23 +469,6 @@ describe('with AuthModule', () => {
       'warn [AuthModule] No rule or option names the role "BUYERS" that create got. Correct the role.',
     ]);
     await service.close();
-  });
-
-  it('refuses a class of options without the method that Nest calls', async () => {
-    class Options {
-      readonly jwtSecret = TEST_SECRET;
-    }
-    const auth = AuthModule.forRootAsync({ userClass: Reader, useClass: Options as never });
-    const { message } = await crudError('express', { entities: [Reader], imports: [auth] });
-    expect(message).toBe(
-      'AuthModule.forRootAsync must be given a class with a method `create`, got none. Add the method `create`, which ' +
-        'returns the options.',
-    );
-    class Complete {
-      readonly create = () => ({ jwtSecret: TEST_SECRET });
-    }
-    const complete = AuthModule.forRootAsync({ userClass: Reader, useClass: Complete });
-    await (await startCrud('express', { entities: [Reader], imports: [complete] })).close();
   });
 
   describe('rules beside their copies', () => {

@@ -483,7 +483,11 @@ describe.each(DATABASES)('malformed JSON on %s', (database) => {
           .map((line) => JSON.parse(line)),
       ).toEqual(records);
       const patched = await service.send('PATCH', '/settings/2', { json: { name: 'B' } });
-      expect([patched.status, patched.json.data]).toEqual([200, { id: 2, name: 'B', value: null }]);
+      // Subscribers get the stored entity, which TypeORM cannot read.
+      const isHeard = path === 'repository';
+      expect([patched.status, patched.json.data]).toEqual(
+        isHeard ? [409, undefined] : [200, { id: 2, name: 'B', value: null }],
+      );
       warn.mockClear();
       expect((await service.get('/settings?fields=value')).json.data[1]).toEqual({ value: null });
       expect(warn.mock.calls).toEqual([['Malformed JSON is read as null: setting.raw_value of the record 2']]);

@@ -249,7 +249,7 @@ class Account {
   @Column({ default: 'sent' })
   input!: string;
 
-  @Transform(({ value }: { value: string }) => value.toUpperCase())
+  @Transform(({ value }: { value: string }) => value.toUpperCase(), { toPlainOnly: true })
   @Expose({ name: 'renamed' })
   @Column({ default: 'sent' })
   transformed!: string;
@@ -270,7 +270,7 @@ class Closed {
   id!: number;
 
   @Expose()
-  @Transform(({ value }: { value: Date }) => value.toISOString())
+  @Transform(({ value }: { value: Date }) => value.toISOString(), { toPlainOnly: true })
   @Column({ type: 'varchar', default: 'sent' })
   first!: string;
 

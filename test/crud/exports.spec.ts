@@ -93,6 +93,22 @@ const TEXTS = [
   '-',
 ];
 
+/** How a server ends the connection of an answer. */
+const endOf = (port: number, path: string, version: string): Promise<{ isReset: boolean; text: string }> =>
+  new Promise((resolve) => {
+    let text = '';
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const end = (isReset: boolean): void => {
+      socket.destroy();
+      resolve({ isReset, text });
+    };
+    socket.write(`GET ${path} HTTP/${version}\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('error', () => end(true));
+    // Node may report a reset as an end; only after a reset, the next write fails.
+    socket.on('end', () => socket.write('x', (error) => end(Boolean(error))));
+  });
+
 describe.each(DATABASES)('on %s', (database) => {
   let twins: Twins;
   beforeAll(async () => {
@@ -244,6 +260,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(body).not.toContain('inner detail');
     expect(linesOf(service.logs, 'error').join()).toContain('An export failed');
   });
+
+  it.each(['csv', 'ndjson'])(
+    '[7.8] resets the connection of HTTP/1.0 where %s fails after the first byte',
+    async (format) => {
+      const path = `/api/lines/export?format=${format}`;
+      const whole = await endOf(service.port, path, '1.0');
+      expect([whole.isReset, whole.text.length > 400 * LINES]).toEqual([false, true]);
+      Line.failsAt = 5_500;
+      const [old, current] = await Promise.all(['1.0', '1.1'].map((version) => endOf(service.port, path, version)));
+      Line.failsAt = undefined;
+      expect([old?.isReset, current?.isReset]).toEqual([true, false]);
+      expect(old?.text.startsWith('HTTP/1.1 200 OK')).toBe(true);
+      expect(current?.text.endsWith('0\r\n\r\n')).toBe(false);
+    },
+  );
 
   it('[7.8] answers what fails before the first byte as any failure', async () => {
     Line.failsAt = 1;

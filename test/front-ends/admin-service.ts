@@ -266,6 +266,19 @@ export function recordedOptions(api: string): RecordedOptions {
   return { fetch: record, storage, sent, items };
 }
 
+/** A `fetch` behind a proxy that changes the ETag of answers, or removes it. */
+export const changingTags =
+  (change: (tag: string) => string | undefined, fetch = globalThis.fetch): typeof globalThis.fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init);
+    const headers = new Headers(response.headers);
+    const tag = headers.get('etag');
+    const changed = tag === null ? undefined : change(tag);
+    headers.delete('etag');
+    if (changed !== undefined) headers.set('etag', changed);
+    return new Response(response.body, { status: response.status, headers });
+  };
+
 export interface Providers extends Pick<RecordedOptions, 'sent' | 'items'> {
   data: DeclarestDataProvider;
   auth: ReturnType<typeof authProvider>;

@@ -6,6 +6,7 @@ import { type CrudService, startCrud } from '../crud/service.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import {
   Book,
+  changingTags,
   type Library,
   Note,
   PASSWORD,
@@ -124,6 +125,66 @@ it('sends the ETag of the record that the user saw, and fails if somebody else h
   expect(ifMatch()).toEqual([undefined, '"1"', '"1"', undefined, '"1"', '"2"']);
 });
 
+const weakened = (tag: string): string => `W/${tag}`;
+const withSuffix =
+  (suffix: string) =>
+  (tag: string): string =>
+    tag.replace(/"$/, `${suffix}"`);
+
+it.each<[string, (tag: string) => string]>([
+  ['W/"1"', weakened],
+  ...['-gzip', '-br', '-zstd', '-deflate', '--gzip', ';gzip'].map((suffix): [string, (tag: string) => string] => [
+    `"1${suffix}"`,
+    withSuffix(suffix),
+  ]),
+  ['W/"1-br"', (tag) => weakened(withSuffix('-br')(tag))],
+])('[8.5] sends the strong ETag where a proxy has made %s of it, and overwrites nothing', async (_, change) => {
+  client = createClient(library.api, { ...options, fetch: changingTags(change, options.fetch) });
+  const emma = await readEmma();
+  const save = (price: number) =>
+    client.request<One>('PATCH', 'books/:id', { params: { id: 1 }, json: { price }, seen: emma });
+  await save(6);
+  expect((await failure(save(7))).status).toBe(412);
+  expect((await readEmma()).price).toBe(6);
+  expect(ifMatch()).toEqual([undefined, '"1"', '"1"', undefined]);
+});
+
+it.each(['W/"x"', 'W/"1-lz4"', 'W/"1-gzip-gzip"', '1'])(
+  '[8.5] sends no change where the ETag of the record has become %s',
+  async (tag) => {
+    client = createClient(library.api, { ...options, fetch: changingTags(() => tag, options.fetch) });
+    const emma = await readEmma();
+    const change = { params: { id: 1 }, seen: emma };
+    const url = `${library.api}/books/1`;
+    for (const promise of [
+      client.request('PATCH', 'books/:id', { ...change, json: { price: 7 } }),
+      client.request('DELETE', 'books/:id', change),
+    ]) {
+      const { status, message } = await failure(promise);
+      expect([status, message]).toEqual([
+        400,
+        `The ETag of ${url} must be a strong one, got ${tag}, so the change cannot name the version that it is for. Let no proxy change the ETag.`,
+      ]);
+    }
+    expect(paths()).toEqual(['GET /books/1']);
+  },
+);
+
+it.each([
+  'W/"eee3-vhKaB1+/S5YnnoG35W8q4Kr4e8A"',
+  'W/"2a-vhKaB1+/S5YnnoG35W8q4Kr4e8A-gzip"',
+  '"2a-vhKaB1+/S5YnnoG35W8q4Kr4e8A"',
+])('takes %s, which Express makes of a body, for no version', async (tag) => {
+  client = createClient(library.api, { ...options, fetch: changingTags(() => tag, options.fetch) });
+  await client.request('PATCH', 'books/:id', { params: { id: 1 }, json: { price: 7 }, seen: await readEmma() });
+  expect(ifMatch()).toEqual([undefined, undefined]);
+});
+
+it.each(['patch', 'Delete', 'query'])('sends the method %s in upper case, as servers demand it', async (method) => {
+  await client.request(method, 'books/:id', { params: { id: 1 }, json: {} }).catch(() => undefined);
+  expect(paths()).toEqual([`${method.toUpperCase()} /books/1`]);
+});
+
 it('knows the ETag of a record that it has created', async () => {
   const { data: dune } = await client.request<One>('POST', 'books', { json: { title: 'Dune' } });
   await client.request('DELETE', 'books/:id', { params: { id: dune.id }, seen: dune });
@@ -188,6 +249,22 @@ it('says why there is no answer', async () => {
     'There is no answer from /api/books for "books" (Failed to fetch). Check that the server runs, and that its CORS settings allow this page.',
   ]);
   const html = { headers: { 'Content-Type': 'text/html' } };
+  for (const [status, advice] of [
+    [502, 'Check that the server behind it runs, and try again later.'],
+    [503, 'Check that the server behind it runs, and try again later.'],
+    [413, 'Check its limit for bodies.'],
+    [429, 'Try again later.'],
+  ] as const)
+    expect(await fails(async () => new Response('<html>', { ...html, status }))).toEqual([
+      status,
+      `A proxy answered for /api/books ("books") with status ${status} and a page in HTML. ${advice}`,
+    ]);
+  // Caddy sends no body, and http-proxy a text.
+  for (const body of [null, 'Error occurred while trying to proxy'])
+    expect(await fails(async () => new Response(body, { status: 504 }))).toEqual([
+      504,
+      'A proxy answered with status 504, because the server behind it does not answer. Try again later.',
+    ]);
   expect(await fails(async () => new Response('<html>', html))).toEqual([
     200,
     'The answer from /api/books for "books" must be JSON, got HTML. Check the url of the client.',

@@ -101,6 +101,19 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
     expect(files.get('README.md')!.trimEnd().split('\n').length).toBeLessThanOrEqual(30);
   });
 
+  it('trusts the proxies of TRUST_PROXY, and keeps idle connections longer than nginx', () => {
+    expect(files.get('src/environment.ts')).toContain("trustProxy = env['TRUST_PROXY'] || false");
+    for (const name of ['.env', '.env.example']) expect(files.get(name)).toMatch(/^TRUST_PROXY=$/m);
+    expect(files.get('README.md')).toContain('`TRUST_PROXY`');
+    expect(files.get('src/main.ts')).toContain('keepAliveTimeout = 65_000');
+    const settings = {
+      express: "app.set('trust proxy', trustProxy);",
+      fastify: 'new FastifyAdapter({ trustProxy, routerOptions: { maxParamLength: 500 } })',
+    };
+    for (const [name, setting] of Object.entries(settings))
+      expect(files.get('src/create-app.ts')?.includes(setting)).toBe(name === platform);
+  });
+
   it('generates a secret for each application, which git ignores and only the owner reads', async () => {
     create(['other', '--platform', platform, '--database', database]);
     const other = secretOf(await filesBelow(join(folder, 'other')));

@@ -1,10 +1,11 @@
 import { LoginMethod } from 'declarest';
-import type { HttpError } from 'ra-core';
+import type { HttpError, RaRecord } from 'ra-core';
 import { authProvider, dataProvider } from 'ra-data-declarest';
 import { PLATFORMS } from '../harness/platforms.js';
 import { claims, makeToken } from '../harness/tokens.js';
 import {
   Book,
+  changingTags,
   Contract,
   Country,
   Entry,
@@ -14,6 +15,7 @@ import {
   PASSWORD,
   type Providers,
   providersFor,
+  recordedOptions,
   Shelf,
   startLibrary,
   Tag,
@@ -420,6 +422,44 @@ describe.each(PLATFORMS)('react-admin on %s', (platform) => {
       expect((await failure(providers.data.getOne('contracts', { id: 2 }))).status).toBe(404);
     });
 
+    it.each<[string, (tag: string) => string]>([
+      ['weakens', (tag) => `W/${tag}`],
+      ['lengthens', (tag) => tag.replace(/"$/, '-gzip"')],
+    ])('[8.5] overwrites nothing behind a proxy that %s the ETag', async (_, change) => {
+      await library.fill(Contract, [{ id: 1, name: 'Rent' }]);
+      const { data } = providersFor(library.api, { fetch: changingTags(change) });
+      const rename = (resource: string, previousData: RaRecord, values: object) =>
+        data.update(resource, { id: 1, data: { ...previousData, ...values }, previousData });
+      for (const [resource, values, stale] of [
+        ['books', { title: 'B' }, { title: 'C' }],
+        ['contracts', { name: 'B' }, { name: 'C' }],
+      ] as const) {
+        const { data: seen } = await data.getOne(resource, { id: 1 });
+        expect((await rename(resource, seen, values)).data).toMatchObject({ ...values, version: 2 });
+        expect((await failure(rename(resource, seen, stale))).status).toBe(412);
+        expect((await data.getOne(resource, { id: 1 })).data).toMatchObject(values);
+      }
+      // Of a list, without an ETag: it is read again.
+      const { data: listed } = await data.getList('contracts', { pagination: PAGE, sort: BY_ID, filter: {} });
+      expect((await rename('contracts', listed[0]!, { name: 'D' })).data).toMatchObject({ name: 'D', version: 3 });
+    });
+
+    it.each<[string, (tag: string) => string | undefined, number, RegExp]>([
+      ['removes it', () => undefined, 428, /must have an ETag, got none\. Let no proxy remove it/],
+      ['makes a hash of it', () => 'W/"x"', 400, /must be a strong one, got W\/"x", so the change cannot/],
+    ])('[8.5] fails where the server requires the header and a proxy %s', async (_, change, status, message) => {
+      await library.fill(Contract, [{ id: 1, name: 'Rent' }]);
+      const recorded = recordedOptions(library.api);
+      const { data } = providersFor(library.api, { fetch: changingTags(change, recorded.fetch) });
+      const { data: listed } = await data.getList('contracts', { pagination: PAGE, sort: BY_ID, filter: {} });
+      const error = await failure(
+        data.update('contracts', { id: 1, data: { ...listed[0], name: 'B' }, previousData: listed[0]! }),
+      );
+      expect([error.status, error.message]).toEqual([status, expect.stringMatching(message)]);
+      expect(recorded.sent.filter(({ method }) => method === 'PATCH').length).toBe(1);
+      expect((await data.getOne('contracts', { id: 1 })).data).toMatchObject({ name: 'Rent', version: 1 });
+    });
+
     it('writes many records whatever their versions are', async () => {
       await library.fill(Contract, [
         { id: 1, name: 'Rent' },
@@ -685,7 +725,7 @@ describe.each(PLATFORMS)('react-admin on %s', (platform) => {
       ]);
       expect(await fails(async () => new Response(null, { status: 502 }))).toEqual([
         502,
-        'The server answered with status 502',
+        'A proxy answered with status 502, because the server behind it does not answer. Try again later.',
       ]);
       expect(await fails(async () => Response.json({ message: ['a', 'b'] }, { status: 400 }))).toEqual([400, 'a']);
     });

@@ -6,6 +6,7 @@ import { PLATFORMS } from '../harness/platforms.js';
 import { claims, makeToken } from '../harness/tokens.js';
 import {
   Book,
+  changingTags,
   Contract,
   Country,
   Entry,
@@ -236,6 +237,34 @@ describe.each(PLATFORMS)('refine on %s', (platform) => {
       ]);
       await data.update(params);
       expect(last()).toMatchObject({ headers: { 'If-Match': '"2"' }, body: { title: 'By Ann' } });
+    });
+
+    it.each<[string, (tag: string) => string]>([
+      ['weakens', (tag) => `W/${tag}`],
+      ['lengthens', (tag) => tag.replace(/"$/, '-br"')],
+    ])('[8.5] overwrites nothing behind a proxy that %s the ETag', async (_, change) => {
+      const ann = dataProvider(library.api, { fetch: changingTags(change) });
+      await ann.getOne({ resource: 'books', id: 1 });
+      await dataProvider(library.api).update({ resource: 'books', id: 1, variables: { title: 'By Bob' } });
+      const stale = ann.update({ resource: 'books', id: 1, variables: { title: 'By Ann' } });
+      expect((await failure(stale)).statusCode).toBe(412);
+      expect((await ann.getOne({ resource: 'books', id: 1 })).data['title']).toBe('By Bob');
+      await ann.update({ resource: 'books', id: 1, variables: { title: 'By Ann' } });
+      await ann.deleteOne({ resource: 'books', id: 1 });
+    });
+
+    it('[8.5] sends no change where a proxy has made another tag of the ETag', async () => {
+      const ann = dataProvider(library.api, { fetch: changingTags(() => 'W/"x"') });
+      await ann.getOne({ resource: 'books', id: 1 });
+      for (const change of [
+        ann.update({ resource: 'books', id: 1, variables: { title: 'By Ann' } }),
+        ann.deleteOne({ resource: 'books', id: 1 }),
+      ])
+        expect(await failure(change)).toMatchObject({
+          statusCode: 400,
+          message: expect.stringContaining('must be a strong one, got W/"x", so the change cannot') as unknown,
+        });
+      expect((await ann.getOne({ resource: 'books', id: 1 })).data).toMatchObject({ title: 'Emma', version: 1 });
     });
 
     it('sends no weak ETag', async () => {

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { BROWSER, browserPath } from './browser.js';
+import { isInstalled, PROXIES } from './proxies.js';
 import { isLeftOut, RANDOM_SUITES } from './random-suites.js';
 import { SERVERS } from './servers.js';
 
@@ -79,8 +80,13 @@ function leftOut() {
     command: `${variable}=${example} npm test`,
   }));
   const browser = { suites: 'the suites in a browser', command: `${BROWSER.variable}=${BROWSER.example} npm test` };
+  const missing = PROXIES.filter((proxy) => !isInstalled(proxy));
+  const proxies = {
+    suites: `the suites behind ${missing.map(({ name }) => name).join(', ')}`,
+    command: `apt-get install ${missing.map((proxy) => proxy.package).join(' ')} && npm test -- test/proxies`,
+  };
   const random = RANDOM_SUITES.filter(isLeftOut).map(({ command }) => ({ suites: 'random cases', command }));
-  return [...servers, ...(browserPath ? [] : [browser]), ...random];
+  return [...servers, ...(browserPath ? [] : [browser]), ...(missing.length > 0 ? [proxies] : []), ...random];
 }
 
 /** @param {string} text */

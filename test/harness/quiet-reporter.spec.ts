@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import QuietReporter from './quiet-reporter.js';
 import { RANDOM_SUITES } from './random-suites.js';
 
@@ -62,4 +65,20 @@ it('names the suites that were left out, and the command that runs them', () => 
   expect(printed()).toContain('Left out: random cases. To run them: npm run fuzz\n');
   vi.stubEnv('FUZZ_REQUESTS', '1');
   expect(printed()).not.toContain('npm run fuzz');
+});
+
+it('names the proxies that are not installed, and their packages', () => {
+  vi.stubEnv('PATH', '/nowhere');
+  expect(printed()).toContain(
+    'Left out: the suites behind nginx, Apache, Caddy, HAProxy. To run them: apt-get install nginx-light apache2-bin caddy haproxy && npm test -- test/proxies\n',
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'declarest-path-'));
+  for (const command of ['nginx', 'caddy']) writeFileSync(join(folder, command), '');
+  vi.stubEnv('PATH', `/nowhere:${folder}`);
+  expect(printed()).toContain(
+    'Left out: the suites behind Apache, HAProxy. To run them: apt-get install apache2-bin haproxy ',
+  );
+  for (const command of ['apache2', 'haproxy']) writeFileSync(join(folder, command), '');
+  expect(printed()).not.toContain('the suites behind');
+  rmSync(folder, { recursive: true });
 });

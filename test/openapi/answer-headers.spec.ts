@@ -1,9 +1,7 @@
 /** The document says which headers options add to answers, and nothing of them where the options are off. */
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { CrudController, type CrudOptions } from 'declarest';
-import { addAccess } from 'declarest/openapi';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { startAuth } from '../auth/auth-app.js';
 import { startCrud } from '../crud/service.js';
 import { documentOf } from './described.js';
 
@@ -52,30 +50,16 @@ describe('headers of answers in the document', () => {
     class All extends CrudController({
       ...OPTIONS,
       endpoint: '/all',
-      enablePageLinks: true,
       enableQueryMethod: true,
-      deprecated: [
-        { since: '2026-01-31', sunset: '2026-12-31', link: '/docs', operations: ['findAll'] },
-        { since: '2026-01-31', operations: ['findById', 'delete'] },
-        { since: '2026-01-31', link: '/docs', operations: ['create'] },
-      ],
     }) {}
     const service = await startCrud('express', { resources: [All, { ...OPTIONS, endpoint: '/none' }] });
     const document = documentOf(service.app);
     const namesOf = (verb: string, path: string, status = 200) => Object.keys(headersOf(document, path, verb, status));
-    expect(namesOf('get', '/all')).toEqual(['X-Total-Count', 'Deprecation', 'Sunset', 'Link', 'Accept-Query']);
-    expect(namesOf('get', '/all/search')).toEqual(['X-Total-Count', 'Link']);
-    expect(namesOf('get', '/all/{id}')).toEqual(['Deprecation']);
-    expect(namesOf('delete', '/all/{id}')).toEqual(['Deprecation']);
-    expect(namesOf('post', '/all', 201)).toEqual(['Location', 'Deprecation', 'Link']);
+    expect(namesOf('get', '/all')).toEqual(['X-Total-Count', 'Accept-Query']);
+    expect(namesOf('get', '/all/search')).toEqual(['X-Total-Count']);
+    expect(namesOf('get', '/all/{id}')).toEqual([]);
+    expect(namesOf('post', '/all', 201)).toEqual(['Location']);
     expect(namesOf('put', '/all/{id}')).toEqual([]);
-    const links = [headersOf(document, '/all', 'get', 200), headersOf(document, '/all', 'post', 201)].map(
-      (each) => each['Link'],
-    );
-    expect(links).toEqual([
-      'The pages `first`, `prev`, `next` and `last`, and a page about the deprecation.',
-      'A page about the deprecation (RFC 8288).',
-    ]);
     for (const [path, verb] of [
       ['/none', 'get'],
       ['/none/search', 'get'],
@@ -85,37 +69,6 @@ describe('headers of answers in the document', () => {
     const { headers } = await service.get('/all');
     for (const name of namesOf('get', '/all')) expect(headers).toHaveProperty(name.toLowerCase());
     await service.close();
-  });
-
-  it('are parts that operations share', async () => {
-    const service = await startCrud('express', {
-      resources: [
-        {
-          ...OPTIONS,
-          endpoint: '/plans',
-          enablePageLinks: true,
-          deprecated: { since: '2026-01-31', sunset: '2026-12-31' },
-        },
-      ],
-      imports: [(await import('../access/ruled-app.js')).authModule()],
-      isDescribed: false,
-    });
-    const document = addAccess(documentOf(service.app), service.app);
-    const text = JSON.stringify(document);
-    for (const name of ['Deprecation', 'Sunset', 'Link'])
-      expect(Object.keys(document.components?.headers ?? {}).join()).toMatch(new RegExp(`\\w*${name}`));
-    expect(text.split('Since when it is deprecated')).toHaveLength(2);
-    expect(text.split('When it ends')).toHaveLength(2);
-    await service.close();
-  });
-
-  it.each([true, false])('are RateLimit of 429 where rateLimitHeaders is %o', async (rateLimitHeaders) => {
-    const { app, close } = await startAuth('express', { auth: { throttle: { rateLimitHeaders } } });
-    const document = documentOf(app);
-    const added = rateLimitHeaders ? ['RateLimit', 'RateLimit-Policy'] : [];
-    expect(Object.keys(headersOf(document, '/api/auth/login', 'post', 429))).toEqual(['Retry-After', ...added]);
-    expect(JSON.stringify(document).includes('RateLimit')).toBe(rateLimitHeaders);
-    await close();
   });
 
   it('do not change the media type of failures, which are problems for clients that ask for them', async () => {

@@ -1,6 +1,7 @@
 /** Which fields clients may send to register, and to change their own profile. */
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { CONVERTIBLE, sentTransformer } from '../../entities/class-transformer.js';
 import { describeEntity, type Field } from '../../entities/entity-schema.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { describe } from '../../options/invalid-option.js';
@@ -16,6 +17,9 @@ import { UserAccounts } from './user-accounts.js';
 
 const PACKAGE_FIELDS = ['id', ...Object.keys(USER_CHECKS)];
 
+type Input = Readonly<Record<string, unknown>>;
+type Checks = Readonly<Record<string, Check>>;
+
 @Injectable()
 export class UserFieldRules {
   readonly checks: Readonly<Record<string, Check>>;
@@ -23,6 +27,8 @@ export class UserFieldRules {
   private readonly changes: Readonly<Record<string, Check>>;
   private readonly nullable: readonly string[];
   readonly required: readonly string[];
+  private readonly fields: readonly string[];
+  private readonly transformSent: ReturnType<typeof sentTransformer>;
   /** The schemas of the fields that clients may send, for the OpenAPI document. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 
@@ -63,18 +69,35 @@ export class UserFieldRules {
     const reads = Object.fromEntries(added.map(({ name, type }) => [name, type?.read ?? acceptAny]));
     const schemas = Object.fromEntries(added.map(({ name, type }) => [name, type?.schemas.body ?? {}]));
     this.checks = { ...ofPackage(accounts.checks), ...reads };
+    this.fields = registrationFields;
+    this.transformSent = columns && sentTransformer(userClass);
     this.schemas = { ...ofPackage({ ...USER_SCHEMAS, password: policy.schema }), ...schemas };
     this.changes = { firstName: USER_CHECKS.firstName, lastName: USER_CHECKS.lastName, ...reads };
     this.nullable = ['firstName', 'lastName', ...namesOf(added.filter(({ nullable = true }) => nullable))];
   }
 
   /** @returns the changes of the own profile @throws InvalidUserError naming each wrong field */
-  readChanges(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    return checkChanges(input, this.changes, this.nullable);
+  readChanges(input: Input): Record<string, unknown> {
+    return checkChanges(...this.transform(input, this.changes), this.nullable);
   }
 
-  async register(input: Readonly<Record<string, unknown>>): Promise<AuthUser> {
-    return this.accounts.store(checkUser(input, this.checks, this.required));
+  async register(input: Input): Promise<AuthUser> {
+    return this.accounts.store(checkUser(...this.transform(input, this.checks), this.required));
+  }
+
+  /** Applies class-transformer to the columns that the application adds. */
+  private transform(input: Input, checks: Checks): [Input, Checks] {
+    if (!this.transformSent) return [input, checks];
+    const sent = Object.entries(input).filter(([name]) => this.fields.includes(name));
+    const { values, failed } = this.transformSent(Object.fromEntries(sent));
+    const refused = [...failed].map((name): [string, Check] => [
+      name,
+      (value) => ({ expected: CONVERTIBLE, ...checks[name]?.(value) }),
+    ]);
+    return [
+      { ...input, ...values },
+      { ...checks, ...Object.fromEntries(refused) },
+    ];
   }
 }
 

@@ -112,8 +112,7 @@ const SETTINGS = {
 export const SETTING_NAMES = [...Object.keys(SETTINGS), 'jwtSecret', 'passwordPolicy'];
 const STATIC_NAMES = [...Object.keys(STATIC_OPTIONS), 'sessions', 'throttle', 'jwtKeys'];
 export const OPTION_NAMES = [...STATIC_NAMES, ...SETTING_NAMES];
-const FACTORY_NAMES = ['imports', 'inject', 'useFactory', 'useClass', 'useExisting', 'provideInjectionTokensFrom'];
-export const ASYNC_NAMES = [...STATIC_NAMES, ...FACTORY_NAMES];
+export const ASYNC_NAMES = [...STATIC_NAMES, 'imports', 'inject', 'useFactory'];
 
 /** The static options without the plugins that they declare. */
 export type DeclaringOptions = OptionsOf<typeof STATIC_OPTIONS> & {
@@ -151,7 +150,6 @@ export function resolveStaticOptions(
   });
 }
 
-/** @throws InvalidOptionError */
 export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStaticOptions) {
   expectKnownNames('AuthModule options', settings, SETTING_NAMES);
   const { loginMethod, ...read } = readOptions(SETTINGS, settings, refuseAuthOption);

@@ -4,6 +4,7 @@ import { bearerOf, lookUp, type Authentication, type Authenticator } from '../..
 import { BASE_ROLE, CallerRoles, CREDENTIAL_ROLES } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { Application } from '../../routes/application.js';
+import { ProxyWarning } from '../throttle/proxy-warning.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository } from '../users/user.repository.js';
@@ -12,6 +13,7 @@ import { AuthPlugins } from './auth-plugins.js';
 @Injectable()
 export class BearerAuthenticator implements Authenticator {
   private readonly exempted = new Set<string>();
+  private readonly proxies = new ProxyWarning();
 
   constructor(
     private readonly tokens: AccessTokens,
@@ -27,6 +29,7 @@ export class BearerAuthenticator implements Authenticator {
   }
 
   authenticate(request: HttpRequest): Authentication {
+    this.proxies.check(request, this.application.adapter);
     const { wasSent: bearerWasSent, token } = bearerOf(request);
     const claims = token === undefined ? undefined : this.tokens.verify(token);
     if (!claims) return { bearerWasSent, token };

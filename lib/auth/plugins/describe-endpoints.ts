@@ -5,7 +5,6 @@ import { authFailure, refused, RETRY_AFTER, unreadable } from '../../documents/f
 import { closedObject, openObject, TEXT, type OperationDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { AccessRefused } from '../../http/refusal.js';
-import { describeRateLimit } from '../../rate-limit/rate-limit-document.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
@@ -21,7 +20,6 @@ const PATH_ID = [{ in: 'path', name: 'id', schema: TEXT, required: true }] as co
 
 interface Described {
   readonly plugins: readonly AuthPlugin[];
-  readonly throttle: Parameters<typeof describeRateLimit>[1];
   readonly loginField: LoginField;
   readonly parseId: (text: string) => string | number;
   /** The fields of a registration. */
@@ -33,7 +31,7 @@ interface Described {
 export async function describeEndpoints(controller: Type<unknown>, described: Described): Promise<void> {
   const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
   if (!swagger) return;
-  const { plugins, throttle } = described;
+  const { plugins } = described;
   const logins = plugins.map((plugin) => plugin.describe?.() ?? {});
   const members = Object.assign({}, ...logins.map((each) => each.members)) as DocumentParts['members'];
   const { parts, schemas } = partsOf(described, members);
@@ -42,8 +40,7 @@ export async function describeEndpoints(controller: Type<unknown>, described: De
     endpointsOf(plugins).map((endpoint) => {
       const further = logins.map(({ login, register }) => ({ login, register })[endpoint.name]);
       const answers = further.map((each) => (typeof each === 'function' ? each(parts) : each));
-      const operation = operationOf(endpoint, parts, Object.assign({}, ...answers) as Answers);
-      return [endpoint.name, describeRateLimit(operation, throttle)];
+      return [endpoint.name, operationOf(endpoint, parts, Object.assign({}, ...answers) as Answers)];
     }),
   );
   describeController(swagger, controller, { tag: 'Auth', operations, schemas });

@@ -1,7 +1,8 @@
 /** Makes Nest routes of the endpoints of accounts. */
-import { Controller, Header, HttpCode, Req, RequestMapping, Res } from '@nestjs/common';
-import { RequestMethod, UseFilters, type Type } from '@nestjs/common';
+import { Controller, HttpCode, Req, RequestMapping, Res } from '@nestjs/common';
+import { RequestMethod, UseFilters, UseGuards, type Type } from '@nestjs/common';
 import { authenticationOf } from '../../access/principal.js';
+import { outsideOfTransactions } from '../../database/transactions.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
 import { CREDENTIAL_ROLES } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
@@ -12,6 +13,7 @@ import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
 import { readTexts } from '../users/user-checks.js';
 import { keepResponse } from '../../response-headers/answer-headers.js';
+import { noStore } from '../../response-headers/no-store.guard.js';
 import { endpointsOf } from './auth-plugins.js';
 import { type AuthPlugin, AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
 
@@ -20,6 +22,7 @@ const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members,
 /** Each call creates a class, because routes are metadata of the class. A key opens none of them. */
 export function endpointController(basePath: string, plugins: readonly AuthPlugin[]): Type<unknown> {
   @Controller()
+  @UseGuards(noStore)
   @UseFilters(AuthFailureFilter)
   class AccountController {
     constructor(readonly services: AuthServices) {}
@@ -28,7 +31,7 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
   const keys = plugins.find(({ hasKeys }) => hasKeys);
   const login = keys && { access: { anyOf: [CREDENTIAL_ROLES.login] }, declaredBy: `plugin ${keys.name}` };
   for (const endpoint of endpointsOf(plugins)) {
-    const { name, route, access = 'authenticated', status = 200, sendsTokens } = endpoint;
+    const { name, route, access = 'authenticated', status = 200 } = endpoint;
     const methods = {
       async [name](this: AccountController, request: HttpRequest, response: HeaderWriter): Promise<unknown> {
         return answer(endpoint, this.services, keepResponse(request, response));
@@ -38,7 +41,6 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
     const decorators = [
       RequestMapping({ method: RequestMethod[verb], path: path.startsWith('/') ? path : `${basePath}/${path}` }),
       HttpCode(status),
-      ...(sendsTokens ? [Header('Cache-Control', 'no-store')] : []),
     ];
     Object.assign(prototype, methods);
     Req()(prototype, name, 0);
@@ -69,7 +71,8 @@ async function answer(endpoint: Endpoint, services: AuthServices, request: HttpR
   };
   const attempt = attemptOf(endpoint, services, call);
   const run = async (): Promise<unknown> => endpoint.run(services, call);
-  return attempt ? services.attempts.run(attempt, run) : run();
+  // A refusal rolls back the transaction of an interceptor around, and must not undo a counted or spent attempt.
+  return outsideOfTransactions(() => (attempt ? services.attempts.run(attempt, run) : run()));
 }
 
 function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, request: HttpRequest): JsonObject {

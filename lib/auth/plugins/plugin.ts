@@ -91,7 +91,7 @@ export interface Endpoint<R extends string = string, O extends string = string> 
    * @default the name of a public endpoint, for each address; none for others
    */
   readonly limit?: string | false | ((services: AuthServices, call: EndpointCall<Texts<R, O>>) => Attempt);
-  /** Whether the answer has a token, so that no cache may keep it. @default false */
+  /** @deprecated Has no effect: no cache may keep the answers of endpoints of accounts, unless `setHeaders` says so. */
   readonly sendsTokens?: boolean;
   /** The name of an endpoint without which this one does not exist. */
   readonly needs?: string;

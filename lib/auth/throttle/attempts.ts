@@ -5,7 +5,6 @@
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
 import { TooManyAttempts } from '../../http/failure.js';
-import { withRateLimit } from '../../rate-limit/rate-limit.js';
 import { AuthEvents } from '../users/auth-events.js';
 import { DuplicateUserError } from '../users/user.repository.js';
 import { keysOf, knownKey, limitByAddress, type Attempt, type AttemptLimits, type Key } from './attempt.js';
@@ -90,7 +89,7 @@ export class Attempts {
       await Promise.all(held.map((each) => this.settle(each, false)));
       if (error instanceof TooManyAttempts)
         this.events.emit('attempts.refused', { action: attempt.action, address: attempt.address });
-      throw withRateLimit(error, attempt, limits, WINDOW_MS, this.settings);
+      throw error;
     }
   }
 

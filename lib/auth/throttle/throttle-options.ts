@@ -1,6 +1,5 @@
 /** The option `throttle`. */
 import { integer, isFunction, isOneOf, readNestedOptions, row, type OptionsOf } from '../../options/option-table.js';
-import { RATE_LIMIT_OPTIONS, type RateLimitOptions } from '../../rate-limit/rate-limit.js';
 
 /** Counts attempts for several processes. Each call is one step: two at once must not return the same count. */
 export interface ThrottleStorage {
@@ -13,7 +12,7 @@ export interface ThrottleStorage {
   add(key: string, amount: number, ttl: number): Promise<number>;
 }
 
-export interface ThrottleOptions extends RateLimitOptions {
+export interface ThrottleOptions {
   /** Wrong passwords for one account from one address before delays begin. @default 20 */
   tries?: number;
   /** Wrong passwords for one account in an hour, from all addresses together that are new to it. @default 100 */
@@ -38,7 +37,6 @@ const OPTIONS = {
   addressTries: integer(300),
   mails: integer(3),
   maxDelaySeconds: integer(900),
-  ...RATE_LIMIT_OPTIONS,
   storage: row<'memory' | 'database' | ThrottleStorage>(
     'memory',
     '"memory", "database", or a storage with a method `add`',

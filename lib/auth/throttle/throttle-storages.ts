@@ -70,9 +70,7 @@ export class DatabaseStorage implements ThrottleStorage {
       return Number(row.count);
     };
     // On SQLite, a transaction is alone.
-    return isSqlite(dataSource)
-      ? connections.transaction(() => dataSource.transaction(update))
-      : this.tables.run(update);
+    return isSqlite(dataSource) ? connections.transacted(update) : this.tables.run(update);
   }
 }
 

@@ -79,8 +79,14 @@ class TypeOrmUserRepository extends UserRepository {
 
   async create(fields: UserFields): Promise<AuthUser> {
     const user = this.users.create(fields as object);
-    const insert = this.users.createQueryBuilder().insert().values(user);
-    const { identifiers } = await this.run(() => insert.execute().catch((error: unknown) => this.fail(error, fields)));
+    const { identifiers } = await this.run((users) =>
+      users
+        .createQueryBuilder()
+        .insert()
+        .values(user)
+        .execute()
+        .catch((error: unknown) => this.fail(error, fields)),
+    );
     const stored = await this.findById(String(identifiers[0]?.['id'])).catch((error: unknown) => {
       // The user is stored by now: a 503 would make the client register again, and find the login taken.
       if (!(error instanceof DatabaseUnavailable)) throw error;
@@ -96,12 +102,13 @@ class TypeOrmUserRepository extends UserRepository {
     const key = this.keyOf(id);
     if (key === undefined) return null;
     const where = { id: key, ...expected, ...(expected.email === null && { email: IsNull() }) };
-    return (await this.run(() => this.updateWhere(this.users, where, fields))) ? this.findById(id) : null;
+    return (await this.run((users) => this.updateWhere(users, where, fields))) ? this.findById(id) : null;
   }
 
   override async list({ role, active, text, page = 1, size = 20 }: UserQuery): Promise<UserList> {
     const start = (page - 1) * size;
-    const query = select(this.users).orderBy('record.id').skip(start).take(size);
+    const users = this.connections.manager?.withRepository(this.users) ?? this.users;
+    const query = select(users).orderBy('record.id').skip(start).take(size);
     if (role !== undefined) query.andWhere('record.role = :role', { role });
     if (active !== undefined) query.andWhere('record.active = :active', { active });
     if (text !== undefined) {
@@ -110,21 +117,21 @@ class TypeOrmUserRepository extends UserRepository {
       );
       query.andWhere(`(${names.join(' OR ')})`, { text: `%${text.replace(/[!%_]/g, '!$&')}%` });
     }
-    const [users, total] = await this.connections.statement(() =>
+    const [found, total] = await this.connections.statement(() =>
       query.getManyAndCount().catch((error: unknown) => this.fail(error, {})),
     );
-    return { users: users.map((user) => this.withId(user)), total };
+    return { users: found.map((user) => this.withId(user)), total };
   }
 
   override remove(id: string): Promise<boolean> {
     const key = this.keyOf(id);
-    return key === undefined ? Promise.resolve(false) : this.run(() => this.removeBy(this.users, key));
+    return key === undefined ? Promise.resolve(false) : this.run((users) => this.removeBy(users, key));
   }
 
   /** No soft delete: the login must be free again. */
   override async undoCreate(id: string): Promise<void> {
     const key = this.keyOf(id);
-    if (key !== undefined) await this.run(() => this.users.delete({ id: key as never }));
+    if (key !== undefined) await this.run((users) => users.delete({ id: key as never }));
   }
 
   override updateUnlessLast(id: string, fields: UserFields, role: string): Promise<AuthUser | null | 'last'> {
@@ -147,18 +154,16 @@ class TypeOrmUserRepository extends UserRepository {
   ): Promise<R | null | 'last'> {
     const key = this.keyOf(id);
     if (key === undefined) return Promise.resolve(null);
-    const { manager, target } = this.users;
-    const run = () =>
-      manager.transaction(async (within) => {
-        const users = within.getRepository<AuthUser>(target);
-        const query = select(users).where({ role, active: true }).orderBy('record.id');
-        // SQLite has one connection, whose transactions wait for each other.
-        if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
-        // The collation of MySQL ignores case; roles do not.
-        const ids = (await query.getMany()).filter((user) => user.role === role).map((user) => String(user.id));
-        return ids.length === 1 && ids[0] === String(key) ? 'last' : work(users, key);
-      });
-    return this.connections.transaction(run).catch(this.refuse);
+    const run = async (manager: EntityManager) => {
+      const users = manager.withRepository(this.users);
+      const query = select(users).where({ role, active: true }).orderBy('record.id');
+      // SQLite has one connection, whose transactions wait for each other.
+      if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
+      // The collation of MySQL ignores case; roles do not.
+      const ids = (await query.getMany()).filter((user) => user.role === role).map((user) => String(user.id));
+      return ids.length === 1 && ids[0] === String(key) ? 'last' : work(users, key);
+    };
+    return this.connections.transacted(run).catch(this.refuse);
   }
 
   /** @returns whether a row was updated */
@@ -205,8 +210,9 @@ class TypeOrmUserRepository extends UserRepository {
   }
 
   /** Runs a write. On SQLite, it waits for an open transaction: it would be rolled back with that one. */
-  private run<R>(statement: () => Promise<R>): Promise<R> {
-    return this.connections.write(() => this.connections.statement(statement));
+  private run<R>(work: (users: Repository<AuthUser>) => Promise<R>): Promise<R> {
+    const run = (manager: EntityManager): Promise<R> => work(manager.withRepository(this.users));
+    return this.connections.write(() => this.connections.onPrimary(run));
   }
 
   private fail(error: unknown, fields: UserFields): never {

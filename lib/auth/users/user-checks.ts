@@ -1,19 +1,18 @@
 /** Validation of user fields. Messages never repeat a password. */
-import { BadRequestException } from '@nestjs/common';
 import { guardEntity } from '../../entities/entity-guard.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { boolean, type Reading } from '../../entities/value-types.js';
-import { limitErrors } from '../../http/failure.js';
+import { limitErrors, SeveralMessages } from '../../http/failure.js';
 import type { JsonObject } from '../../http/json-body.js';
 import { ADMIN_ROLE, BASE_ROLE, CREDENTIAL_ROLES, type CallerRoles } from '../../http/principal.js';
 import { AuthUser, USER_LIMITS } from './auth-user.js';
 
 /** Names every invalid field. Nest answers 400 when a controller lets it through. */
-export class InvalidUserError extends BadRequestException {
+export class InvalidUserError extends SeveralMessages {
   override readonly name = 'InvalidUserError';
 
   constructor(readonly problems: readonly string[]) {
-    super(limitErrors(problems, (rest) => rest).join('; '));
+    super(limitErrors(problems, (rest) => rest));
   }
 }
 

@@ -2,8 +2,9 @@
 import type { JsonSchema } from '../../entities/json-schema.js';
 import type { JsonObject } from '../../http/json-body.js';
 import type { Principal } from '../../http/principal.js';
-import type { ListQuery } from './envelope.js';
+import type { Envelope, ListQuery } from './envelope.js';
 import type { GeneratedController } from './generated-controller.js';
+import type { HookValues } from './generated-hooks.js';
 import type { OperationDeclaration, OperationName } from './operations.js';
 import type { CrudRecord, SortText } from './record-types.js';
 import type { ScopeResult } from './scope.js';
@@ -25,11 +26,29 @@ export interface RecordSelection<T extends object> {
   readonly limit?: number;
 }
 
-/** What a custom operation works with. Each member keeps to the scope, the owner and the permissions of the caller. */
+interface AsServer {
+  readonly as: 'server';
+}
+
+/**
+ * The operations of a resource, for code of the server. With `{ as: 'server' }`, the values may be of columns that the caller
+ * may not write; overrides and `validationSchema` do not apply, hooks do.
+ */
+export type ServerResource<T extends object> = GeneratedController<T> & {
+  create(values: HookValues<T>, options: AsServer): Promise<Envelope<CrudRecord<T>>>;
+  patch(id: string, values: HookValues<T>, options: AsServer): Promise<Envelope<CrudRecord<T>>>;
+};
+
+/** What a custom operation works with. Each member keeps to the scope, the owner and the readable fields of the caller. */
 export interface OperationContext<T extends object> {
   readonly user: Principal | undefined;
-  /** The operations of the resource, with overrides and hooks: for single records and for writes. */
-  readonly resource: GeneratedController<T>;
+  /**
+   * The operations of the resource, with overrides and hooks: for single records and for writes.
+   * @example await resource.patch(id, { returnedAt: new Date(), price }, { as: 'server' });
+   */
+  readonly resource: ServerResource<T>;
+  /** Stores a record of the server: `create` with `{ as: 'server' }`. @returns what the caller may read of it */
+  insert(values: HookValues<T>): Promise<CrudRecord<T>>;
   /** The records that the caller may see, as the list answers them: without deleted ones and unreadable fields. */
   find(selection?: RecordSelection<T>): Promise<CrudRecord<T>[]>;
   /** How many records the caller may see. */
@@ -60,7 +79,12 @@ export interface CustomOperation<T extends object = any> {
     readonly text?: string;
     /** The query parameters by name. Others, and repeated ones, are 400. */
     readonly parameters?: Readonly<Record<string, JsonSchema>>;
+    /** Checked: a wrong body is 400. Names that `properties` does not have are refused, unless `additionalProperties` is set. */
     readonly body?: JsonSchema;
+    /** The member `message` of the answer. @default 'Product topSellers' */
+    readonly message?: string;
+    /** The `operationId` in the OpenAPI document, which is the name of the tool for agents. @default 'topSellersProducts' */
+    readonly tool?: string;
     /** What `run` returns: a record, records, or values of a schema. */
     readonly data: 'record' | 'records' | JsonSchema;
   };

@@ -28,7 +28,7 @@ const DESCRIPTION = Symbol('declarest.override');
 
 /**
  * Marks an operation that a subclass defines itself: `@Get() @OverrideNote('Only what is in stock')`. The description
- * is in the boot log and can be read with `overrideDescription`.
+ * stands in the startup log.
  */
 export function OverrideNote(description = ''): MethodDecorator {
   return (_target, _name, descriptor) => {

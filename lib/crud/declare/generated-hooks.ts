@@ -31,8 +31,11 @@ type HookResult<V> = Changes<V> | void | Promise<Changes<V> | void>;
 
 /**
  * Methods that run around the writes of a generated controller, also where an override calls `super`, and once for each
- * item of a batch. An exception in a `before` hook refuses the write: an `HttpException` with its status, another one as
- * 500. An exception in an `after` hook is logged.
+ * item of a batch. An exception in a `before` or `when` hook refuses the write: an `HttpException` with its status, another
+ * one as 500. An exception in an `after` hook is logged.
+ *
+ * Where several classes define a hook, such as a mixin and its subclass, each one runs, that of the base class first. Do not
+ * call `super` in a hook: it would run twice.
  */
 export interface GeneratedHooks<T extends object> {
   /**
@@ -59,6 +62,34 @@ export interface GeneratedHooks<T extends object> {
   beforeDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 
   /**
+   * Runs after POST has written a record, before the commit. What it writes by `manager` is committed with the record.
+   * @param record every column but hidden ones, whatever the caller may read
+   * @example override async whenCreated({ id }: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Outbox, { orderId: id }); }
+   */
+  whenCreated?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
+
+  /**
+   * Runs after PUT or PATCH has changed a record, before the commit.
+   * @param record as `whenCreated` gets it
+   * @param before the record as it was stored before
+   * @example override async whenUpdated(record: CrudRecord<Order>, before: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Audit, changesOf(before, record)); }
+   */
+  whenUpdated?(record: CrudRecord<T>, before: CrudRecord<T>, context: HookContext): HookResult<undefined>;
+
+  /**
+   * Runs after DELETE has removed or hidden a record, before the commit.
+   * @param record as it was stored before
+   * @example override async whenDeleted({ id }: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Outbox, { orderId: id }); }
+   */
+  whenDeleted?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
+
+  /**
+   * Runs after `restore` has made a hidden record visible, before the commit.
+   * @example override async whenRestored({ id }: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Outbox, { orderId: id }); }
+   */
+  whenRestored?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
+
+  /**
    * Runs after the commit of a POST, before the response.
    * @param record as the response has it
    * @example override async afterCreate(record: CrudRecord<Article>) { await this.mailer.announce(record.title); }
@@ -79,14 +110,47 @@ export interface GeneratedHooks<T extends object> {
   afterDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 }
 
-/** Every hook by its name. */
+/** Every hook by its name. Those before the commit come first. */
 const HOOKS = {
   beforeCreate: true,
   beforeUpdate: true,
   beforeDelete: true,
+  whenCreated: true,
+  whenUpdated: true,
+  whenDeleted: true,
+  whenRestored: true,
   afterCreate: true,
   afterUpdate: true,
   afterDelete: true,
 } satisfies Record<keyof GeneratedHooks<object>, true>;
 
 export const HOOK_NAMES: readonly string[] = Object.keys(HOOKS);
+
+type Hook = (...given: unknown[]) => unknown;
+
+/** The argument with the values, which a hook changes for the next one. */
+const VALUES: Readonly<Record<string, number>> = { beforeCreate: 0, beforeUpdate: 1 };
+
+/** The hooks of a controller: of each class that defines one, from the base to the subclass. */
+export function compileHooks(controller: object): GeneratedHooks<object> {
+  const hookOf = (owner: object, name: string) => Reflect.get(owner, name, controller) as Hook | undefined;
+  const compile = (name: string): Hook => {
+    const owners: object[] = [];
+    for (let each = controller; each !== null; each = Object.getPrototypeOf(each) as typeof each)
+      if (Object.hasOwn(each, name)) owners.unshift(each);
+    // A property of the controller, such as a spy of a test, replaces the method of its class.
+    if (owners.at(-1) === controller) owners.splice(-2, 1, controller);
+    const place = VALUES[name];
+    return async (...given) => {
+      let changes: object | undefined;
+      for (const owner of new Set(owners)) {
+        const step = given.map((each, index) => (index === place ? { ...(each as object), ...changes } : each));
+        const returned = await hookOf(owner, name)?.apply(controller, step);
+        if (returned !== undefined) changes = { ...changes, ...(returned as object) };
+      }
+      return changes;
+    };
+  };
+  const defined = HOOK_NAMES.filter((name) => typeof hookOf(controller, name) === 'function');
+  return Object.freeze(Object.fromEntries(defined.map((name) => [name, compile(name)])));
+}

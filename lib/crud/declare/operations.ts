@@ -29,6 +29,8 @@ export interface OperationDeclaration {
   readonly needsRequest?: 'always' | 'with a version' | 'with a total';
   /** The operation that does the same: its override does not run for this one, and its rule does not cover this one. */
   readonly copyOf?: string;
+  /** The query parameters of an operation of the application. */
+  readonly parameterNames?: readonly string[];
   /** The operation that this one undoes: whoever may not do that one should not do this one. */
   readonly undoes?: string;
 }

@@ -3,7 +3,7 @@ import type { Type } from '@nestjs/common';
 import { areNames, areSomeNames, describe, expectKnownNames, isClass } from '../../options/invalid-option.js';
 import { flag, isBoolean, isFunction, isObject, isObjectOf, isOneOf, namesOf } from '../../options/option-table.js';
 import { isUndefinedOr, optional, plainPath, readOptions, refuserOf, row } from '../../options/option-table.js';
-import { compileHeaders, HEADER_OPTIONS, NO_HEADERS, type ResponseHeaders } from '../../response-headers/headers.js';
+import { QUERY_METHOD } from '../../query-method/query-option.js';
 import type { Accepts, OptionsOf, Refuse } from '../../options/option-table.js';
 import type { RouteAccess } from '../../routes/declared-route.js';
 import { isEntity, isView, primaryColumns } from '../../entities/declared-entities.js';
@@ -101,7 +101,7 @@ const OPTIONS = {
     isObjectOf({ create: isUndefinedOr(isSchema), update: isUndefinedOr(isSchema) }),
     'give for example { create: article, update: article }, where article is a schema of zod 3.24, valibot 1 or any other library of https://standardschema.dev',
   ),
-  ...HEADER_OPTIONS,
+  enableQueryMethod: QUERY_METHOD,
   dataSource: optional<string>('the name of a data source', isName, 'give the name of TypeOrmModule.forRoot'),
   maxListSize: optional<number>('an integer from 1', isCount, 'give for example 1000'),
 };
@@ -115,10 +115,9 @@ export interface ResolvedCrudOptions<T extends object = object> extends OptionsO
   readonly generated: ReadonlySet<string>;
   /** By the names of operations, as far as the option `access` covers them. */
   readonly accessOf: ReadonlyMap<string, RouteAccess>;
-  readonly headers: ResponseHeaders;
 }
 
-const NONE = { knownOperations: [], generated: new Set<string>(), accessOf: new Map(), headers: NO_HEADERS };
+const NONE = { knownOperations: [], generated: new Set<string>(), accessOf: new Map() };
 
 /** The options of an entity that no resource serves, for its records in relations. */
 export const defaultOptions = <T extends object>(entity: Type<T>): ResolvedCrudOptions<T> =>
@@ -179,18 +178,15 @@ export function resolveCrudOptions<T extends object>(
   const enabled = (named ?? possible).filter((each) => possible.includes(each) && !missingOption(each, checked));
   const generated = new Set(enabled.map(({ name }) => name));
   const accessOf = resolveAccess(checked.access, of, knownOperations, standard, generated, refuse);
-  const headers = compileHeaders(checked, generated, refuse);
   const path = normaliseEndpoint(endpoint);
   const advice = 'Separate letters, digits and hyphens by slashes; a parameter is a whole level, such as `:shopId`';
   if (path === undefined) return refuse('endpoint', 'a path such as "/api/products"', describe(endpoint), advice);
-  return Object.freeze({ ...checked, entity, endpoint: path, knownOperations, generated, accessOf, headers });
+  return Object.freeze({ ...checked, entity, endpoint: path, knownOperations, generated, accessOf });
 }
 
-/** @throws InvalidOptionError naming the option of a resource */
 export const refuseOption = ({ entity }: Pick<ResolvedCrudOptions, 'entity'>, ...refused: Parameters<Refuse>): never =>
   refuserOf('CRUD', ` of ${entity.name}`)(...refused);
 
-/** For messages. */
 export const fieldNames = (fields: readonly { readonly name: string }[]): string =>
   `fields among ${fields.map(({ name }) => name).join(', ')}`;
 

@@ -37,6 +37,7 @@ export interface DescribedOperation extends OperationDeclaration {
 const ETAG = textHeader('ETag', 'The version of the record.');
 const REPLAYED = textHeader('Idempotency-Replayed', '`true` where the answer is that of an earlier request.');
 const TOTAL = textHeader('X-Total-Count', 'The total, where records were counted.');
+const ACCEPT_QUERY = textHeader('Accept-Query', 'The media types in which QUERY takes these parameters (RFC 10008).');
 
 /** @param path of the route, with its parameters as in `:id` */
 export function describeOperation(
@@ -45,14 +46,14 @@ export function describeOperation(
   path: string,
 ): OperationDocument {
   const { description, route, ifMatch, isRepeatable, needsRequest } = operation;
-  const { requireIfMatch, enableIdempotency, enablePagination: paged, validationSchema } = resource.options;
+  const { requireIfMatch, enableIdempotency, enablePagination: paged, enableQueryMethod } = resource.options;
   const { status = route.verb === 'POST' ? HttpStatus.CREATED : HttpStatus.OK } = route;
   const isVersioned = resource.list.readable.some(({ column }) => column.isVersion);
   const isVersionedRead = isVersioned && needsRequest === 'with a version';
   const isIdempotent = isRepeatable && enableIdempotency;
   const isCounted = needsRequest === 'with a total' && (paged === true || paged === 'both');
   const body = bodyOf(description, resource);
-  const isChecked = body && Object.keys(validationSchema).length > 0;
+  const isChecked = body && Object.keys(resource.options.validationSchema).length > 0;
   const described = description.parameters?.(resource) ?? [];
   const filters = described.some(({ name }) => name.startsWith('filter['));
   const texts = [description.text, isChecked && CHECKED, filters && GROUPS].filter(Boolean);
@@ -63,7 +64,7 @@ export function describeOperation(
     ...(isVersioned && isRecord && ETAG),
     ...(isIdempotent && REPLAYED),
     ...(isCounted && TOTAL),
-    ...resource.options.headers.describe(operation.name),
+    ...(enableQueryMethod && route.verb === 'GET' && route.path === '/' && ACCEPT_QUERY),
   };
   const named = (text: string): string =>
     text
@@ -75,7 +76,6 @@ export function describeOperation(
     operationId: named(description.id),
     summary: named(description.summary),
     ...(texts.length > 0 && { description: texts.join(' ') }),
-    ...(resource.options.headers.isDeprecated(operation.name) && { deprecated: true }),
     dependsOnUser: reachableFrom(resource).some(dependsOnUser),
     parameters: [
       ...parameters.pathParameters(resource, path),

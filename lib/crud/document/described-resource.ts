@@ -1,10 +1,8 @@
 /** Resources with those of their relations, as a document needs them before the application has started. */
 import type { RefineSchema } from '../../entities/class-validation.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { optionsOf } from '../declare/declared-options.js';
 import { defaultOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
-import { includedRelations } from '../plan/relation-parameters.js';
-import { describeResource, type Resource } from '../plan/resource.js';
+import { describeResource, servingRelation, type Resource } from '../plan/resource.js';
 import { readableParameters } from '../rows/field-permissions.js';
 import type { Relation } from '../sql/condition.js';
 import type { Database } from '../store/database.js';
@@ -24,7 +22,6 @@ export interface DescribedResource extends Resource<object> {
 /** Scopes do not change what is described, and their providers may not exist yet. */
 const ANY_SCOPE = { scope: () => true };
 
-/** @throws InvalidOptionError where a declaration does not fit its data source */
 export function describeResources(
   declared: readonly ResolvedCrudOptions[],
   application: { databaseOf(options: ResolvedCrudOptions): Database },
@@ -47,14 +44,12 @@ export function describeResources(
   };
   const resources = declared.map((options) => link(options, application.databaseOf(options)));
   const others: DescribedResource[] = [];
-  const relatedOf = ({ options, database }: DescribedResource, path: string, relation: Relation): DescribedResource => {
+  const relatedOf = (resource: DescribedResource, path: string, relation: Relation): DescribedResource => {
+    const known = [...resources, ...others].find(servingRelation(resource, path, relation).serves);
+    if (known) return known;
     const entity = relation.inverseEntityMetadata.target as ResolvedCrudOptions['entity'];
-    const through = includedRelations(options).find((each) => each.relation === path)?.controller;
-    const serves = (each: DescribedResource): boolean =>
-      each.options.entity === entity && each.database === database && (!through || each.options === optionsOf(through));
-    const known = [...resources, ...others].find(serves);
-    const related = known ?? link(defaultOptions(entity), database);
-    if (!known) others.push(related);
+    const related = link(defaultOptions(entity), resource.database);
+    others.push(related);
     return related;
   };
   for (const resource of resources)

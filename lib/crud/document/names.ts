@@ -48,7 +48,7 @@ function claimName(word: string, prefixes: readonly string[], taken: Set<string>
 
 const NUMBERED = Array.from({ length: 99 }, (_, index) => `Other${index === 0 ? '' : index + 1}`);
 
-const pascalCase = (text: string): string =>
+export const pascalCase = (text: string): string =>
   text
     .split(/[^A-Za-z0-9]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))

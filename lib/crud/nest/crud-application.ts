@@ -2,20 +2,21 @@
 import type { Abstract, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
-import type { DataSource, EntityMetadata, Repository } from 'typeorm';
+import { Repository, type DataSource, type EntityMetadata } from 'typeorm';
 import { ConnectionQueues } from '../../database/connections.js';
-import { guardOf } from '../../entities/entity-guard.js';
+import { assertServes, guardOf } from '../../entities/entity-guard.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { CallerRoles } from '../../http/principal.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
+import type { ResolvedCrudModuleOptions } from '../declare/filter-operators.js';
+import { HOOK_NAMES } from '../declare/generated-hooks.js';
 import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
-import { followedRelations, includedRelations, type RelationOption } from '../plan/relation-parameters.js';
-import { assertKnown, compileResource, describeResource, type Resource } from '../plan/resource.js';
+import { followedRelations, type RelationOption } from '../plan/relation-parameters.js';
+import { assertKnown, compileResource, describeResource, servingRelation, type Resource } from '../plan/resource.js';
 import { memoized } from '../../database/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
-import type { Operator } from '../sql/operators.js';
 import { assertReadable } from '../store/record-store.js';
 import { Database } from '../store/database.js';
 
@@ -27,11 +28,11 @@ export const DATA_SOURCE = Symbol('declarest.dataSource');
 export const REPOSITORY = Symbol('declarest.repository');
 
 /** The provider of `CrudModule.forRoot`. */
-export const FILTER_OPERATORS = Symbol('declarest.operators');
+export const MODULE_OPTIONS = Symbol('declarest.moduleOptions');
 
-const HOOKS = ['beforeCreate', 'beforeUpdate', 'beforeDelete'] as const;
+const NO_OPTIONS: ResolvedCrudModuleOptions = { operators: [], ignoredParameters: new Set() };
 
-/** A resource, and the repository of its controller; `undefined` where it differs between requests. */
+/** A resource, and the repository of its controller; `undefined` for that of TypeORM, or one for each request. */
 interface Registered {
   readonly resource: Resource<object>;
   readonly repository: Repository<object> | undefined;
@@ -51,13 +52,12 @@ export class CrudApplication {
     this.application = applicationOf(container);
   }
 
-  /** The operators that `CrudModule.forRoot` declares. @throws InvalidOptionError where another one declares some too */
-  get operators(): readonly Operator[] {
+  /** The options of `CrudModule.forRoot`. @throws InvalidOptionError where it is called twice */
+  private get options(): ResolvedCrudModuleOptions {
     const modules = [...this.application.modules.values()];
-    const [first, second] = modules.flatMap(({ providers }) => providers.get(FILTER_OPERATORS) ?? []);
-    if (second)
-      throw new InvalidOptionError('CrudModule.forRoot', 'called once', 'twice', 'give one call all operators');
-    return (first?.instance ?? []) as readonly Operator[];
+    const [first, second] = modules.flatMap(({ providers }) => providers.get(MODULE_OPTIONS) ?? []);
+    if (second) throw new InvalidOptionError('CrudModule.forRoot', 'called once', 'twice', 'give one call all options');
+    return (first?.instance ?? NO_OPTIONS) as ResolvedCrudModuleOptions;
   }
 
   /** The resources of all generated controllers. @throws InvalidOptionError where one does not fit its data source */
@@ -65,10 +65,14 @@ export class CrudApplication {
     return this.registrations.map(({ resource }) => resource);
   }
 
-  /** @throws InvalidOptionError as `all` */
   planOfController(controller: CrudControllerClass): Plan {
     const options = optionsOf(controller);
     return this.planOf(this.registrations.find(({ resource }) => resource.options === options) as Registered);
+  }
+
+  /** What a resource is must not depend on the transaction of its first request. */
+  prepareStores(): void {
+    for (const each of this.registrations) void this.planOf(each).store;
   }
 
   get controllers(): CrudControllerClass[] {
@@ -82,8 +86,8 @@ export class CrudApplication {
     return this.controllers.filter((controller) => scoped.some(({ metatype }) => metatype === controller));
   }
 
-  /** @throws InvalidOptionError where the options do not fit the data source */
-  planFor(options: ResolvedCrudOptions, dataSource: DataSource, repository: Repository<object>): Plan {
+  planFor(options: ResolvedCrudOptions, dataSource: DataSource, given?: Repository<object>): Plan {
+    const repository = given ?? this.databaseFor(dataSource).repositoryOf(options.entity);
     const own = this.plans.get(repository) ?? new Map<object, Plan>();
     this.plans.set(repository, own);
     const plan = own.get(options) ?? this.compile(this.resourceOf(options, dataSource), repository);
@@ -105,7 +109,8 @@ export class CrudApplication {
   private checkPools(): void {
     for (const controller of this.controllers) {
       const options = optionsOf(controller) as ResolvedCrudOptions;
-      const hook = HOOKS.find((name) => name in (controller.prototype as object));
+      const isDefined = (name: string): boolean => name in (controller.prototype as object);
+      const hook = HOOK_NAMES.find((name) => !name.startsWith('after') && isDefined(name));
       const user = options.scope ? 'the option `scope`' : hook && `the hook ${hook}`;
       if (!user || !this.databaseOf(options).connections.isPoolOfOne) continue;
       const expected = `at least 2, because ${controller.name} has ${user}`;
@@ -113,7 +118,6 @@ export class CrudApplication {
     }
   }
 
-  /** @throws InvalidOptionError where the data source does not know the entity */
   databaseOf(options: ResolvedCrudOptions): Database {
     const dataSource = this.find<DataSource>(getDataSourceToken(options.dataSource) as string);
     return this.databaseFor(assertKnown(options, dataSource));
@@ -127,7 +131,7 @@ export class CrudApplication {
     const declared = new Set(this.controllers.flatMap((controller) => optionsOf(controller) ?? []));
     return (this.registered ??= [...declared].map((options) => {
       const { dataSource } = this.databaseOf(options);
-      return { resource: this.resourceOf(options, dataSource), repository: this.repositoryOf(options, dataSource) };
+      return { resource: this.resourceOf(options, dataSource), repository: this.repositoryOf(options) };
     }));
   }
 
@@ -143,17 +147,19 @@ export class CrudApplication {
     }
   }
 
-  /** The one that Nest injected into the controller, or would inject into a request-scoped one. */
-  private repositoryOf(options: ResolvedCrudOptions, dataSource: DataSource): Repository<object> | undefined {
+  /** The one that Nest injected into the controller, or would inject into a request-scoped one; not that of TypeORM. */
+  private repositoryOf(options: ResolvedCrudOptions): Repository<object> | undefined {
     const wrappers = this.wrappers.filter(({ metatype }) => optionsOf(metatype as object) === options);
     const isStatic = wrappers.find((each) => each.isDependencyTreeStatic());
     if (isStatic) {
       const { [REPOSITORY]: injected } = isStatic.instance as { readonly [REPOSITORY]?: Repository<object> };
-      return injected ?? dataSource.getRepository(options.entity);
+      return injected;
     }
     const token = getRepositoryToken(options.entity, options.dataSource) as string;
-    const isProvided = [...this.application.modules.values()].some(({ providers }) => providers.has(token));
-    return isProvided ? this.find<Repository<object>>(token as never) : dataSource.getRepository(options.entity);
+    const provided = [...this.application.modules.values()].flatMap(({ providers }) => providers.get(token) ?? []);
+    const found = provided.filter((each) => each.isDependencyTreeStatic()).map(({ instance }) => instance as unknown);
+    for (const each of found) if (each instanceof Repository) assertServes(each, options.entity);
+    return found[0] as Repository<object> | undefined;
   }
 
   private readonly resourceOf = memoized((options: ResolvedCrudOptions, dataSource: DataSource) =>
@@ -162,7 +168,9 @@ export class CrudApplication {
 
   private readonly databaseFor = memoized((dataSource: DataSource) => {
     const connections = this.application.stateOf(ConnectionQueues).connectionsOf(dataSource);
-    return new Database(dataSource, connections, this.application.stateOf(CallerRoles), this.operators);
+    const { operators, ignoredParameters } = this.options;
+    const roles = this.application.stateOf(CallerRoles);
+    return new Database(dataSource, connections, roles, operators, ignoredParameters);
   });
 
   private compile(resource: Resource<object>, repository: Repository<object>): Plan {
@@ -175,7 +183,8 @@ export class CrudApplication {
       relations: () => new Map([...followedRelations(resource.list)].map(planThrough)),
       // Other than through an include, several resources may apply.
       referenced: (relation) => {
-        const { candidates } = this.candidatesFor(resource, relation.propertyPath, relation);
+        const { serves } = servingRelation(resource, relation.propertyPath, relation);
+        const candidates = this.registrations.filter((each) => serves(each.resource));
         if (candidates.length === 0) return [this.planOfEntity(relation.inverseEntityMetadata, database)];
         return candidates.map((each) => this.planOf(each));
       },
@@ -184,41 +193,22 @@ export class CrudApplication {
   }
 
   private planOf({ resource: { options, database }, repository }: Registered): Plan {
-    const { dataSource } = database;
-    return this.planFor(options, dataSource, repository ?? dataSource.getRepository(options.entity));
+    return this.planFor(options, database.dataSource, repository);
   }
 
   /** The resource of an entity that has none: every readable column, and no scope. */
   private readonly planOfEntity = memoized((metadata: EntityMetadata, database: Database): Plan => {
     const options = defaultOptions(metadata.target as ResolvedCrudOptions['entity']);
-    const repository = database.dataSource.getRepository(options.entity);
+    const repository = database.repositoryOf(options.entity);
     return this.compile(describeResource(options, database), repository);
   });
-
-  /** The resources that serve the related entity, or the one that the declaration names. */
-  private candidatesFor(
-    { options, database }: Resource<object>,
-    path: string,
-    { inverseEntityMetadata: { target } }: Relation,
-  ) {
-    const through = includedRelations(options).find(
-      ({ relation, controller }) => controller && relation === path,
-    )?.controller;
-    const candidates = this.registrations.filter(
-      ({ resource }) =>
-        resource.options.entity === target &&
-        resource.database === database &&
-        (!through || resource.options === optionsOf(through)),
-    );
-    return { through, candidates };
-  }
 
   private relatedResource(resource: Resource<object>, path: string, relation: Relation, option: RelationOption) {
     const { name } = relation.inverseEntityMetadata;
     const refuse = (expected: string, got: string, advice: string): never =>
       refuseOption(resource.options, option, expected, got, advice);
-    const { through, candidates } = this.candidatesFor(resource, path, relation);
-    const [first, ...others] = candidates;
+    const { through, serves } = servingRelation(resource, path, relation);
+    const [first, ...others] = this.registrations.filter((each) => serves(each.resource));
     if (through && !first)
       refuse(
         `relations with a \`controller\` that is registered and serves ${name}`,

@@ -1,5 +1,5 @@
 /** The class factory of generated controllers. */
-import { Controller, Inject, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Controller, Inject, Optional, UseFilters, UseGuards, UseInterceptors, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
@@ -12,13 +12,14 @@ import type { OperationInput } from '../declare/custom-operation.js';
 import { declareClass, declareOptions } from '../declare/declared-options.js';
 import { failureEnvelope, type ListQuery } from '../declare/envelope.js';
 import type { GeneratedControllerClass } from '../declare/generated-controller.js';
-import type { GeneratedHooks } from '../declare/generated-hooks.js';
+import { compileHooks, type GeneratedHooks } from '../declare/generated-hooks.js';
 import { resolveCrudOptions, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { customOperation } from '../operations/custom-operation.js';
 import type { Operation } from '../operations/operation.js';
 import { standardOperations } from '../operations/standard-operations.js';
+import { pascalCase } from '../document/names.js';
 import type { Plan } from '../plan/plan.js';
-import { rawQueryOf, sentKey } from '../query/raw-query.js';
+import { rawQueryOf, sentKey, withoutParameters } from '../query/raw-query.js';
 import { beginCall } from '../store/call.js';
 import { crudApplicationOf, DATA_SOURCE, REPOSITORY } from './crud-application.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
@@ -31,6 +32,7 @@ const NO_QUERY: ListQuery = Object.freeze({});
 const MODULE_REF = Symbol('declarest.moduleRef');
 const MODULE_REF_VALUE = Symbol('declarest.moduleRefValue');
 const PLAN = Symbol('declarest.plan');
+const HOOKS = Symbol('declarest.hooks');
 
 /**
  * Everything is injected as a property, so that a subclass's constructor is its own. The hooks start all generated
@@ -45,6 +47,7 @@ abstract class GeneratedBase {
   declare readonly [REPOSITORY]: Repository<object> | undefined;
   declare [MODULE_REF_VALUE]: ModuleRef;
   declare [PLAN]: Plan | undefined;
+  declare [HOOKS]: GeneratedHooks<object> | undefined;
 
   /** Nest sets it when it creates the controller, before it registers routes. */
   set [MODULE_REF](moduleRef: ModuleRef) {
@@ -92,9 +95,19 @@ export function generateController<T extends object>(options: CrudOptions<T>): G
   for (const key of [DATA_SOURCE, REPOSITORY]) Optional()(prototype, key);
   Controller(endpoint)(Generated);
   if (enableIdempotency) UseInterceptors(IdempotencyInterceptor)(Generated);
-  Object.defineProperty(Generated, 'name', { value: `${entity.name}CrudController` });
+  Object.defineProperty(Generated, 'name', { value: classNameOf(entity, endpoint) });
   declareOptions(Generated, resolved);
   return Generated as unknown as GeneratedControllerClass<T>;
+}
+
+const endpoints = new WeakMap<object, Set<string>>();
+
+/** What counts by class, such as @nestjs/throttler, tells the second resource of an entity from the first one by its name. */
+function classNameOf(entity: Type, endpoint: string): string {
+  const known = endpoints.get(entity) ?? new Set([endpoint]);
+  endpoints.set(entity, known.add(endpoint));
+  const [first] = known;
+  return `${first === endpoint ? '' : pascalCase(endpoint)}${entity.name}CrudController`;
 }
 
 function addMethod(prototype: GeneratedBase, operation: Operation, options: ResolvedCrudOptions): void {
@@ -114,10 +127,11 @@ function addMethod(prototype: GeneratedBase, operation: Operation, options: Reso
         // An override that calls `super` without the query of its request means that one.
         if (queryPlace >= 0 && query === NO_QUERY) query = rawQueryOf(state.request);
       }
+      query = withoutParameters(query as ListQuery, plan.database.ignoredParameters);
       if (idPlace >= 0 && plan.schema.key.fields.length > 1) id = sentKey(request, String(id));
       const expand = request && !state && applicationOf(this[MODULE_REF_VALUE]).stateOf(CallerRoles).expand;
       if (expand) setRoleHierarchy(request, expand);
-      const tools = { plan, call, hooks: this as GeneratedHooks<object> };
+      const tools = { plan, call, hooks: (this[HOOKS] ??= compileHooks(this)), controller: this };
       return operation.run(tools, { id, query, body: parameterAt(bodyPlace, parameters) } as OperationInput);
     },
   };
@@ -139,6 +153,5 @@ function planOf(options: ResolvedCrudOptions, controller: GeneratedBase): Plan {
   if (controller[PLAN]) return controller[PLAN];
   const { [DATA_SOURCE]: dataSource, [REPOSITORY]: injected, [MODULE_REF_VALUE]: moduleRef } = controller;
   if (!dataSource) throw InvalidOptionError.withMessage(withoutDataSource(controller.constructor.name));
-  const repository = injected ?? dataSource.getRepository(options.entity);
-  return (controller[PLAN] = crudApplicationOf(moduleRef).planFor(options, dataSource, repository));
+  return (controller[PLAN] = crudApplicationOf(moduleRef).planFor(options, dataSource, injected));
 }

@@ -5,6 +5,7 @@ import type { ColumnMetadata } from '../../entities/column-types.js';
 import { hasInsertListener } from '../../entities/entity-instances.js';
 import { hiddenColumns, namesSecret } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
+import { condense } from '../../options/condense.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import type { Application } from '../../routes/application.js';
 import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declared-options.js';
@@ -49,12 +50,12 @@ export function findDeclarationWarnings(
   { unhidden }: Application,
 ): string[] {
   return [
-    ...controllers.flatMap(overridesOf).flatMap(routeWarnings),
-    ...controllers.flatMap(parameterWarnings),
-    ...controllers.flatMap(hookWarnings),
-    ...unregisteredWarnings(controllers),
-    ...controllers.flatMap((controller) => requiredWarnings(controller, resources)),
-    ...controllers.flatMap(schemaWarnings),
+    ...condense(controllers.flatMap(overridesOf).flatMap(routeWarnings)),
+    ...condense(controllers.flatMap(parameterWarnings)),
+    ...condense(controllers.flatMap(hookWarnings)),
+    ...condense(unregisteredWarnings(controllers)),
+    ...condense(controllers.flatMap((controller) => requiredWarnings(controller, resources))),
+    ...condense(controllers.flatMap(schemaWarnings)),
     ...indexWarnings(resources),
     ...secretWarnings(resources),
     ...hashWarnings(resources, unhidden),
@@ -113,7 +114,7 @@ const KNOWN_METHODS = [...HOOK_NAMES, 'beforeApplicationShutdown'];
 function hookWarnings(controller: CrudControllerClass): string[] {
   const methods = prototypesOf(controller).flatMap((each) => Object.entries(Object.getOwnPropertyDescriptors(each)));
   const similar = methods.filter(
-    ([name, { value }]) => /^(before|after)[A-Z]/.test(name) && !KNOWN_METHODS.includes(name) && !isRouted(value),
+    ([name, { value }]) => /^(before|when|after)[A-Z]/.test(name) && !KNOWN_METHODS.includes(name) && !isRouted(value),
   );
   return [...new Set(similar.map(([name]) => name))].map((name) => {
     const advice = `Use a hook (${HOOK_NAMES.join(', ')}), or rename the method`;

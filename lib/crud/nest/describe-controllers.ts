@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { describeController, loadSwagger } from '../../documents/describe-controller.js';
+import { describeController, loadSwagger, nameSchemaOf } from '../../documents/describe-controller.js';
 import { refTo, type ControllerDocument, type OperationDocument } from '../../documents/operation-document.js';
 import { loadSchemaRefinements } from '../../entities/class-validation.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
@@ -48,6 +48,9 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
       return [each, documentOf(each, resource)] as const;
     });
     for (const [controller, document] of documents) describeController(swagger, controller, document);
+    const taken = new Set(documents.flatMap(([, { schemas }]) => [...schemas.keys()]));
+    const described = new Set([...resources.values()].flatMap(reachableFrom).map(({ options }) => options.entity));
+    for (const entity of described) nameSchemaOf(swagger, entity, taken);
   } catch (error) {
     // The startup checks refuse the same declaration, in their order. Nothing else may stop a service that works.
     if (!(error instanceof InvalidOptionError))

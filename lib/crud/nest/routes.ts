@@ -81,7 +81,6 @@ export function prepareController(controller: CrudControllerClass): void {
     });
     if (Reflect.hasOwnMetadata(PREPARED, method)) continue;
     Reflect.defineMetadata(PREPARED, true, method);
-    options.headers.addTo(method, served?.name ?? name);
     // An idempotent resource has an interceptor of its own.
     if (options.enableIdempotency) continue;
     const isOwn = method === Reflect.get(generated, name);

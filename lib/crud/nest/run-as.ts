@@ -1,10 +1,10 @@
 /** Runs generated operations outside of a request as a user. */
-import { contexts } from '../../database/connections.js';
 import type { Principal } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/http-request.js';
-import { runWithin, type Call } from '../store/call.js';
+import { runWithin } from '../store/call.js';
 
-export type ActingUser = Pick<Principal, 'id'> & Partial<Principal> & Readonly<Record<string, unknown>>;
+/** What `@CurrentUser()` gives, or an object of the same members. */
+export type ActingUser = Pick<Principal, 'id'> & Partial<Principal>;
 
 export interface RunAsOptions {
   /** The values of the parameters in `endpoint`: as text, or in the types of their columns. */
@@ -20,15 +20,11 @@ export interface RunAsOptions {
  * await runAs({ id: 7, roles: ['USER'] }, () => this.articles.create({ title: 'Imported' }));
  * await runAs({ id: 7 }, () => this.products.findAll({}), { path: { shopId: 3 } });
  */
-export function runAs<R>(user: ActingUser | undefined, work: () => R, { path = {} }: RunAsOptions = {}): R {
+export function runAs<R, U extends ActingUser>(
+  user: U | undefined,
+  work: () => R,
+  { path = {} }: RunAsOptions = {},
+): R {
   const request = { method: '', headers: {}, params: path, user: user && { email: '', roles: [], ...user } };
-  const outer = contexts.getStore() as Call | undefined;
-  const call: Call = {
-    state: undefined,
-    request: request as HttpRequest,
-    transaction: outer?.transaction,
-    writes: outer?.writes === true,
-    visible: new Map(),
-  };
-  return runWithin(call, work);
+  return runWithin({ state: undefined, request: request as HttpRequest }, work);
 }

@@ -2,13 +2,15 @@
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { ConnectionQueues } from '../../database/connections.js';
+import { condense } from '../../options/condense.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
-import { observersOf } from '../../routes/failure-filter.js';
+import { findFailureProviders } from '../../routes/failure-filter.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
 import { readQueryBodies } from '../../query-method/query-routes.js';
+import { installRequestContext } from '../../routes/request-middleware.js';
 import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from '../../routes/unreadable-body.js';
 import { optionsOf, overrideDescription } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
@@ -19,6 +21,7 @@ import { crudApplicationOf, type CrudApplication, type CrudControllerClass } fro
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
 import type { Override } from './declaration-warnings.js';
 import { describeOnce } from './describe-controllers.js';
+import { longKeyWarnings } from './long-keys.js';
 import { hiddenMethods, pathsOf } from './routes.js';
 
 const logger = new Logger('CrudModule');
@@ -27,6 +30,7 @@ const logger = new Logger('CrudModule');
 export function prepareAdapter(moduleRef: ModuleRef): void {
   const application = applicationOf(moduleRef);
   application.whenAdapterIsReady((adapter) => {
+    application.once(installRequestContext);
     application.once(readBrokenEscapes);
     const { controllers } = crudApplicationOf(moduleRef);
     if (controllers.some((each) => optionsOf(each)?.enableQueryMethod)) application.once(readQueryBodies);
@@ -49,29 +53,42 @@ export const checkDeclarations = async (moduleRef: ModuleRef): Promise<void> => 
 
 async function check(application: Application, crud: CrudApplication): Promise<void> {
   answerUnreadableBodies(application, failureEnvelope);
-  observersOf(application);
+  findFailureProviders(application);
   crud.controllers.forEach(refuseRoutedHooks);
   for (const each of crud.controllers) await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readColumns();
   await application.stateOf(ConnectionQueues).checkLimits(application.isStrict);
   crud.check();
+  crud.all.forEach(assertIgnorable);
   for (const { options } of crud.all)
     if (options.accessOf.size > 0 && application.adapter && !application.isGuarded) {
       const advice = 'Add AuthModule.forRoot({ … }) or AccessModule.forRoot({ … }) to the imports of the root module';
       refuseOption(options, 'access', 'used with AuthModule or AccessModule, which apply it', 'neither', advice);
     }
   for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
-  for (const { options } of crud.all) options.headers.exposed.forEach((name) => application.exposedHeaders.add(name));
+  if (crud.all.some(({ options }) => options.enableQueryMethod)) application.exposedHeaders.add('Accept-Query');
   for (const resource of crud.all) await prepareSearchIndex(resource);
+  const unindexed = crud.all.filter(({ searchIndex, options }) => options.searchIndex && !searchIndex);
+  const sentences = unindexed.map(({ options, database: { dataSource } }) => {
+    const option = `CRUD option \`searchIndex\` of ${options.entity.name}`;
+    return `${option} has no effect on ${dataSource.options.type}: searches read the whole table.`;
+  });
+  for (const sentence of condense(sentences)) logger.warn(sentence);
+}
+
+/** @throws InvalidOptionError for a parameter that a resource declares, such as a field of its search */
+function assertIgnorable({ options, list, database: { ignoredParameters } }: Resource<object>): void {
+  const custom = options.knownOperations.flatMap(({ parameterNames = [] }) => parameterNames);
+  const declared = [...list.searchable.keys(), ...custom].find((name) => ignoredParameters.has(name));
+  if (declared === undefined) return;
+  const expected = `names other than the parameters of ${options.endpoint}`;
+  throw new InvalidOptionError('CrudModule option `ignoredParameters`', expected, describe(declared), 'leave it out');
 }
 
 /** @throws InvalidOptionError where the index of a search is missing, or cannot be created */
 export async function prepareSearchIndex({ searchIndex, options, database }: Resource<object>): Promise<void> {
   const { dataSource } = database;
-  if (!options.searchIndex) return;
-  if (!searchIndex) {
-    const option = `CRUD option \`searchIndex\` of ${options.entity.name}`;
-    logger.warn(`${option} has no effect on ${dataSource.options.type}: searches read the whole table.`);
-  } else if (dataSource.options.synchronize === true) {
+  if (!options.searchIndex || !searchIndex) return;
+  if (dataSource.options.synchronize === true) {
     try {
       for (const statement of searchIndex.statements) await dataSource.query(statement);
     } catch (cause) {
@@ -99,10 +116,14 @@ function finish(application: Application, crud: CrudApplication): void {
   const { controllers, requestScoped } = crud;
   if (application.adapter?.getType() === 'express') requestScoped.forEach(refuseHiddenMethods);
   controllers.flatMap(overridesOf).forEach(logDescription);
-  const bypassed = controllers.flatMap(bypassWarnings);
-  application.refuseDoubts(bypassed);
-  for (const warning of [...bypassed, ...findDeclarationWarnings(controllers, crud.all, application)])
+  const doubts = [
+    ...condense(controllers.flatMap(bypassWarnings)),
+    ...longKeyWarnings(crud.all, application.routeTable),
+  ];
+  application.refuseDoubts(doubts);
+  for (const warning of [...doubts, ...findDeclarationWarnings(controllers, crud.all, application)])
     logger.warn(warning);
+  crud.prepareStores();
   if (!Logger.isLevelEnabled('debug')) return;
   for (const { options, database } of crud.all) logger.debug(describePaths(options.entity, database.dataSource));
 }

@@ -1,7 +1,9 @@
 /** `export`: the list as a file. It is read in batches, so that neither memory nor a connection is held for all of it. */
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { HttpException, Logger, StreamableFile } from '@nestjs/common';
 import { textHeader } from '../../documents/operation-document.js';
+import type { HttpRequest } from '../../http/http-request.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { conditionParameters, formatParameter, recordParameters, sortParameters } from '../document/parameters.js';
 import { beginTask, type OperationTools } from '../plan/plan.js';
@@ -102,6 +104,7 @@ async function write(tools: OperationTools, query: ListQuery): Promise<Streamabl
     } catch (error) {
       logger.error('An export failed, its connection is ended.', error instanceof Error ? error.stack : undefined);
       if (!(error instanceof HttpException)) plan.observeError(error, call.request);
+      resetOldConnection(call.request);
       throw error;
     }
   }
@@ -112,6 +115,16 @@ async function write(tools: OperationTools, query: ListQuery): Promise<Streamabl
   const name = plan.options.endpoint.split('/').at(-1) ?? '';
   const disposition = `attachment; filename="${name}.${format}"`;
   return new StreamableFile(stream, { type, disposition }).setErrorHandler((_, response) => endConnection(response));
+}
+
+/** In HTTP/1.0, which nginx spoke by default, the end of a connection is that of the body, but for a reset (RFC 9112 §6.3). */
+function resetOldConnection(request: HttpRequest | undefined): void {
+  const { httpVersion, socket } = (request?.raw ?? request ?? {}) as Partial<IncomingMessage>;
+  try {
+    if (httpVersion === '1.0') socket?.resetAndDestroy();
+  } catch {
+    // Only a connection of TCP can be reset, not one of TLS or of a Unix socket.
+  }
 }
 
 /** Nest 11 would end the response as if it were complete. Fastify destroys it by itself. */

@@ -4,6 +4,7 @@ import { beginTask, type Task } from '../plan/plan.js';
 import { allFields } from '../query/record-request.js';
 import { assertChangeable, changeCondition, exists, find, notFoundError } from '../read/records.js';
 import { readId, refusalOf, targetOf } from '../read/records.js';
+import { runWhen } from '../write/hooks.js';
 import { evaluateScopes } from '../write/references.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
@@ -25,7 +26,7 @@ export const restore: Operation = {
     const { view } = task;
     const target = targetOf(task, { key, id }, restore);
     await evaluateScopes(task, [], 'update');
-    const write = writeOf(task, 'update', [], store.hooked.has('restore'));
+    const write = writeOf(task, 'update', [], store.hooked.has('restore') || task.hooks.whenRestored);
     const all = allFields(view.list);
     const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
     const apply = async (within: Task): Promise<object> => {
@@ -35,6 +36,7 @@ export const restore: Operation = {
       if (!isRestored) await assertChangeable(within, target);
       // A trigger ignored the statement.
       if (!isRestored && (await exists(within, hidden))) throw await refusalOf(within, target);
+      if (isRestored) await runWhen(within, 'whenRestored', key);
       const record = await find(within, key, { request });
       if (record) return record;
       throw isRestored && view.isScoped ? new AccessRefused() : notFoundError(plan, id);

@@ -1,16 +1,17 @@
 /** The compiled plan of a resource, everything that does not depend on the request, and the task that a call adds to it. */
 import { NotFoundException } from '@nestjs/common';
 import type { Repository } from 'typeorm';
+import { sentTransformer } from '../../entities/class-transformer.js';
 import { loadClassValidation } from '../../entities/class-validation.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { compileInput } from '../../entities/record-input.js';
-import type { ObserveError } from '../../http/failure.js';
+import type { FailureTools, ObserveError } from '../../http/failure.js';
 import { callerOf, userOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { Application } from '../../routes/application.js';
-import { observerOf } from '../../routes/failure-filter.js';
+import { failureToolsOf, observerOf } from '../../routes/failure-filter.js';
 import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
@@ -33,18 +34,26 @@ export interface Plan<T extends object = object> extends Resource<T> {
   /** The resources of the records that a column refers to: one that is visible through any of them exists. */
   referenced(relation: Relation): readonly Plan[];
   readonly readBody: ReturnType<typeof compileInput>;
+  readonly transformSent: ReturnType<typeof sentTransformer>;
   /** Importing class-validator takes time, so the first write does it. */
   loadValidator(): ReturnType<typeof loadClassValidation>;
   readonly observeError: ObserveError;
+  failureTools(): FailureTools;
 }
 
 /** What operations work with. */
 export interface OperationTools<T extends object = object> {
   readonly plan: Plan<T>;
   readonly call: Call;
-  /** The controller: a subclass may define hooks. */
   readonly hooks: GeneratedHooks<T>;
+  /** Whose operation runs. */
+  readonly controller?: object;
+  /** @default 'client' */
+  readonly source?: Source;
 }
+
+/** Code of the server may set every column, and the option `validationSchema` checks bodies of clients only. */
+export type Source = 'client' | 'server';
 
 export interface Task<T extends object = object> extends OperationTools<T> {
   readonly operation: string;
@@ -106,7 +115,10 @@ function partsOf(resource: Resource<object>): readonly Part[] {
       return { preconditions: [{ condition, refuse: () => new AuthenticationRequired(true) }] };
     },
   };
-  const relations = [...pathParameters.values()].flatMap(({ reference }) => reference ?? []);
+  const fromPath = new Set(pathParameters.values());
+  const relations = schema.references.flatMap(({ relation, fields }) =>
+    fields.every((field) => fromPath.has(field)) ? [relation] : [],
+  );
   // A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7.
   const parents: Part = {
     kind: 'parents',
@@ -128,11 +140,12 @@ function partsOf(resource: Resource<object>): readonly Part[] {
  * @throws 404 where the path has a parameter that is none; what the scope throws
  */
 export function beginTask<T extends object>(
-  { plan, call, hooks }: OperationTools<T>,
+  tools: OperationTools<T>,
   operation: string,
   deleted: Deleted = 'without',
 ): Task<T> | Promise<Task<T>> {
-  const task = { plan, call, hooks, operation, view: plan.viewsFor(call.request)[deleted] };
+  const { plan, call } = tools;
+  const task = { ...tools, operation, view: plan.viewsFor(call.request)[deleted] };
   return plan.parts.length === 0 ? task : withParts(plan.parts, task);
 }
 
@@ -220,8 +233,10 @@ export function compilePlan<T extends object>(
       resource.schema,
       resource.list.linkable.map(({ name }) => name),
     ),
+    transformSent: sentTransformer(resource.options.entity),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
     observeError: observerOf(application),
+    failureTools: () => failureToolsOf(application),
   };
   return Object.freeze(plan);
 }

@@ -5,17 +5,21 @@ import { isSqlite } from '../../entities/database-family.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-key.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
+import { optionsOf } from '../declare/declared-options.js';
 import type { OperationName } from '../declare/operations.js';
 import { refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
 import type { Ownership } from '../rows/owner.js';
 import type { ScopeFunction } from '../declare/scope.js';
+import type { Relation } from '../sql/condition.js';
 import { searchIndexOf, type SearchIndex } from '../sql/search-index.js';
 import type { Database } from '../store/database.js';
+import { hears } from '../store/entity-events.js';
 import { parentFieldOf } from '../store/tree-writer.js';
 import { deletionOf } from '../query/field-path.js';
 import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
+import { includedRelations } from './relation-parameters.js';
 import { compileFieldPermissions, compileOwner, compilePathParameters, compileScope } from './row-rules.js';
 import type { FindProvider } from './row-rules.js';
 
@@ -90,6 +94,16 @@ export function describeResource<T extends object>(
   });
 }
 
+/** Which resources serve a relation: those of its entity, or the one of the controller that `includableRelations` names. */
+export function servingRelation({ options, database }: Resource<object>, path: string, relation: Relation) {
+  const through = includedRelations(options).find((each) => each.controller && each.relation === path)?.controller;
+  const serves = (each: Resource<object>): boolean =>
+    each.options.entity === relation.inverseEntityMetadata.target &&
+    each.database === database &&
+    (!through || each.options === optionsOf(through));
+  return { through, serves };
+}
+
 function userIdIn(database: Database): Field | undefined {
   const users = database.dataSource.entityMetadatas.find(({ target }) => guardOf(target));
   return users && database.describe(users).key.fields[0];
@@ -150,7 +164,7 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
   const isLosing = isRemoving && (column?.relationMetadata?.onDelete?.startsWith('SET ') ?? false);
   const { cache } = database.dataSource.options;
   const isCached = isNestedSet && isRemoving && typeof cache === 'object' && cache.alwaysEnabled === true;
-  const isHeard = metadata.listeners.some(({ type }) => /^(before|after)-remove$/.test(type));
+  const isHeard = hears('remove', metadata, database.dataSource);
   const once = `or set \`fieldPermissions\` to { ${name}: { write: "once" } }`;
   const refused: readonly Refused[] = [
     [guard !== undefined, ['create', 'createMany'], 'patch', guard?.creation ?? ''],

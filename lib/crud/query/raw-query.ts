@@ -23,6 +23,10 @@ export function rawQueryOf(request: HttpRequest): ListQuery {
   return query;
 }
 
+/** @param names of parameters that the application reads itself */
+export const withoutParameters = (query: ListQuery, names: ReadonlySet<string>): ListQuery =>
+  names.size === 0 ? query : Object.fromEntries(Object.entries(query).filter(([name]) => !names.has(name)));
+
 /** A key of several columns as it was sent: decoded, a comma of a value is as one between values. */
 export function sentKey(request: HttpRequest | undefined, value: string): string {
   const query = request ? [...new URLSearchParams(queryOf(request).replaceAll('%', '%25')).values()] : [];

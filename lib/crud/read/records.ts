@@ -96,7 +96,7 @@ export interface Target extends RecordId {
 export function targetOf({ plan, call, view }: Task, { key, id }: RecordId, { ifMatch }: OperationDeclaration): Target {
   const { schema, options } = plan;
   const versioned = { name: schema.name, requireIfMatch: options.requireIfMatch, version: view.version };
-  const preconditions = [...view.preconditions, ...versionPreconditions(call.request, versioned, id, ifMatch)];
+  const preconditions = [...view.preconditions, ...versionPreconditions(call.state?.request, versioned, id, ifMatch)];
   return { key, id, preconditions };
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { BadRequestException, ConflictException } from '@nestjs/common';
 import { describeConflict, invalidField, type FailedWrite } from '../../entities/conflicts.js';
+import { ownTransaction } from '../../database/transactions.js';
 import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import type { Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
@@ -15,14 +16,18 @@ interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> 
 
 const MAX_REPEATS = 3;
 
-const HOOKS = { create: 'beforeCreate', update: 'beforeUpdate', delete: 'beforeDelete' } as const;
+const HOOKS = {
+  create: ['beforeCreate', 'whenCreated'],
+  update: ['beforeUpdate', 'whenUpdated'],
+  delete: ['beforeDelete', 'whenDeleted'],
+} as const;
 
 /** @param hook code of the application that runs before the commit, beside listeners: it may have other effects */
 export const writeOf = (
   { plan: { options, store }, hooks, view: { permissions } }: Task,
   operation: Write['operation'],
   changes: readonly { readonly values: Values }[],
-  hook: unknown = hooks[HOOKS[operation]],
+  hook: unknown = HOOKS[operation].some((name) => hooks[name]),
 ): Write => ({
   operation,
   rows: changes.map(({ values }) => values),
@@ -61,9 +66,11 @@ async function translateErrors<R>(plan: Plan, call: Call, work: () => Promise<R>
       return await work();
     } catch (error) {
       const isLost = isLostRace(error);
-      // The whole transaction is rolled back, and repeated.
-      if (isLost && managerOf(call, plan.database)) throw error;
-      if (!isLost || !write?.isRepeatable || repeats === MAX_REPEATS) throw await translated(plan, error, write);
+      const { database } = plan;
+      // The whole transaction is rolled back, and repeated. The one of the application is not.
+      if (isLost && ownTransaction(call.transaction, database.dataSource)) throw error;
+      const isFinal = !isLost || managerOf(call, database) !== undefined;
+      if (isFinal || !write?.isRepeatable || repeats === MAX_REPEATS) throw await translated(plan, error, write);
       // Two that wait for each other must not begin again at the same time.
       await setTimeout(Math.random() * 20 * 2 ** repeats);
     }

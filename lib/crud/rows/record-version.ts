@@ -9,7 +9,7 @@ export const etagOf = (record: object, version: Field): string => `"${String(ver
 
 /** Whether `If-None-Match` names an ETag. The comparison is weak, as RFC 9110 §13.1.2 says. */
 export const matchesWeakly = (header: string, etag: string): boolean =>
-  isAny(header) || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
+  isAny(header) || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag || `"${versionIn(tag)}"` === etag);
 
 /** The methods that evaluate `If-Match`. An override of POST may call `update` too. */
 const METHODS: readonly string[] = ['PUT', 'PATCH', 'DELETE'];
@@ -43,15 +43,18 @@ export function versionPreconditions(
 const required = (name: string, id: string, tag: string): Error =>
   new HttpException(`Changing ${name} with id ${id} requires If-Match: send ${tag}`, HttpStatus.PRECONDITION_REQUIRED);
 
-/** The comparison is strong. A weak tag begins with `W/`, so that it has no version between its quotes. */
 function matching(version: Field | undefined, tags: readonly string[]): Condition {
   const versions = new Set<unknown>();
   for (const tag of version ? tags : []) {
-    const reading = version?.type.readText(tag.slice(1, -1));
+    const reading = version?.type.readText(versionIn(tag));
     if (reading && 'value' in reading) versions.add(reading.value);
   }
   return version && versions.size > 0 ? compare(version, 'in', ...versions) : NOTHING;
 }
+
+/** Proxies that compress change `"3"` to `W/"3"` (nginx) or `"3-gzip"` (Apache, Caddy). Both name the version (contract 8.5). */
+const TAG_OF_VERSION = /^(?:W\/)?"([\d.:TZ+-]+?)(?:(?:--?|;)gzip|-(?:br|zstd|deflate))?"$/;
+const versionIn = (tag: string): string => TAG_OF_VERSION.exec(tag)?.[1] ?? tag.slice(1, -1);
 
 const isAny = (header: string): boolean => header.trim() === '*';
 

@@ -1,7 +1,7 @@
 /** Reads TypeORM's `FindOptionsWhere` as a condition. What it cannot read is an error, and never a wider condition. */
 import { FindOperator, type EntityMetadata } from 'typeorm';
 import { isSqlite } from '../../entities/database-family.js';
-import type { Field } from '../../entities/entity-schema.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { and, compare, EVERYTHING, NOTHING, or, type Condition, type Relation } from '../sql/condition.js';
 import { existing } from '../query/field-path.js';
 import type { Database } from '../store/database.js';
@@ -22,7 +22,8 @@ const isPlain = (value: unknown): value is Where =>
   typeof value === 'object' && value !== null && !(value instanceof Date) && !(value instanceof Uint8Array);
 
 function conditionOfObject(where: Where, prefix: string, metadata: EntityMetadata, database: Database): Condition {
-  const { fields } = database.describe(metadata);
+  const schema = database.describe(metadata);
+  const { fields } = schema;
   const parts = Object.entries(where).map(([name, value]): Condition => {
     const path = prefix + name;
     // TypeORM 0.3 ignores such a condition, which would show every record.
@@ -30,7 +31,7 @@ function conditionOfObject(where: Where, prefix: string, metadata: EntityMetadat
       throw new TypeError(`The scope of ${metadata.name} has no value for ${path}. Use IsNull() for NULL.`);
     const relation = metadata.findRelationWithPropertyPath(path);
     const field = fields.find((each) => (each.reference ? each.name : each.property) === path);
-    if (relation) return conditionOfRelation(relation, value, fields, database);
+    if (relation) return conditionOfRelation(relation, value, schema, database);
     if (field) return conditionOfValue(field, value, database);
     const isEmbedded = fields.some(({ property }) => property.startsWith(`${path}.`));
     if (isEmbedded && isPlain(value)) return conditionOfObject(value, `${path}.`, metadata, database);
@@ -42,12 +43,13 @@ function conditionOfObject(where: Where, prefix: string, metadata: EntityMetadat
 function conditionOfRelation(
   relation: Relation,
   value: unknown,
-  fields: readonly Field[],
+  { references }: EntityDescription,
   database: Database,
 ): Condition {
   const target = relation.inverseEntityMetadata;
-  const key = fields.find(({ reference }) => reference === relation);
-  if (key && (!isPlain(value) || value instanceof FindOperator)) return conditionOfValue(key, value, database);
+  const [key, ...others] = references.find((each) => each.relation === relation)?.fields ?? [];
+  if (key && others.length === 0 && (!isPlain(value) || value instanceof FindOperator))
+    return conditionOfValue(key, value, database);
   if (!isPlain(value))
     throw new TypeError(`The scope of ${relation.entityMetadata.name} needs a condition on ${relation.propertyPath}.`);
   const related = database.describe(target);

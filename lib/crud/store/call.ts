@@ -3,9 +3,11 @@
  * application's code that calls operations itself: overrides and hooks.
  */
 import type { EntityManager } from 'typeorm';
-import { contexts, type Transaction } from '../../database/connections.js';
+import { beginTransaction, endsOf, managerWithin, ownTransaction } from '../../database/transactions.js';
+import type { TransactionContext } from '../../database/transactions.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { HttpRequest } from '../../http/http-request.js';
+import { contexts } from '../../http/request-context.js';
 import type { Condition } from '../sql/condition.js';
 import type { Database } from './database.js';
 
@@ -40,28 +42,22 @@ export interface TransactionSteps {
   afterCommit(): void;
 }
 
-interface OperationTransaction extends Transaction {
-  /** Run after the commit, in this order. */
-  readonly afterCommit: (() => Promise<void>)[];
-}
-
-export interface Call {
+export interface Call extends TransactionContext {
   readonly state: RequestState | undefined;
   readonly request: HttpRequest | undefined;
-  readonly transaction: OperationTransaction | undefined;
   /** Whether the operation, or the request, writes: what it reads decides what is written, and a replica may lag. */
   readonly writes: boolean;
   /** The conditions for visible records of related resources, evaluated once for a call. */
   readonly visible: Map<object, Condition>;
 }
 
-/** Runs code of the application: what it calls belongs to the call. */
-export const runWithin = <R>(call: Call, work: () => R): R => contexts.run(call, work);
+/** Runs code of the application: what it calls belongs to the call, and to the transaction of the code around it. */
+export const runWithin = <R>(call: Partial<Call>, work: () => R): R =>
+  contexts.run({ request: undefined, ...contexts.getStore(), visible: undefined, ...call } as TransactionContext, work);
 
 export const callOf = (state: RequestState): Call => ({
   state,
   request: state.request,
-  transaction: undefined,
   writes: !['GET', 'HEAD', 'QUERY'].includes(state.request.method),
   visible: new Map(),
 });
@@ -70,13 +66,13 @@ export const callOf = (state: RequestState): Call => ({
 export function beginCall(writes = false): Call {
   const outer = contexts.getStore() as Call | undefined;
   // Scopes are not evaluated again in a transaction, where they would wait for a second connection.
-  if (outer?.transaction?.isOpen) return outer;
-  const { state, request } = outer ?? {};
-  return { state, request, transaction: undefined, writes: writes || outer?.writes === true, visible: new Map() };
+  if (outer?.visible && outer.transaction?.isOpen && outer.transaction.afterCommit) return outer;
+  const { state, request, transaction } = outer ?? {};
+  return { state, request, transaction, writes: writes || outer?.writes === true, visible: new Map() };
 }
 
-export const managerOf = ({ transaction }: Call, database: Database): EntityManager | undefined =>
-  transaction?.isOpen && transaction.dataSource === database.dataSource ? transaction.manager : undefined;
+export const managerOf = ({ transaction }: Call, { dataSource }: Database): EntityManager | undefined =>
+  managerWithin(transaction, dataSource);
 
 /** Runs statements: of a call that writes, on the primary. */
 export function runStatement<R>(call: Call, database: Database, work: (call: Call) => Promise<R>): Promise<R> {
@@ -84,7 +80,7 @@ export function runStatement<R>(call: Call, database: Database, work: (call: Cal
   if (!call.writes || !dataSource.driver.isReplicated || managerOf(call, database))
     return connections.statement(() => work(call));
   return connections.onPrimary((manager) =>
-    work({ ...call, transaction: { dataSource, manager, afterCommit: [], isOpen: true } }),
+    work({ ...call, transaction: beginTransaction(manager, call.transaction) }),
   );
 }
 
@@ -95,30 +91,39 @@ export async function inTransaction<R>(
   work: (call: Call) => Promise<R>,
   steps?: TransactionSteps,
 ): Promise<R> {
-  if (managerOf(call, database)) return work(call);
-  const afterCommit: OperationTransaction['afterCommit'] = [];
   const { dataSource, connections } = database;
-  const run = (): Promise<R> =>
-    dataSource.transaction(async (manager) => {
-      const transaction: OperationTransaction = { dataSource, manager, afterCommit, isOpen: true };
-      const inner: Call = { ...call, transaction };
-      try {
-        await steps?.begin(manager);
-        const result = await runWithin(inner, () => work(inner));
-        await steps?.beforeCommit(manager, result);
-        return result;
-      } finally {
-        transaction.isOpen = false;
-      }
-    });
-  const result = await connections.transaction(run);
-  steps?.afterCommit();
-  for (const each of afterCommit) await each();
+  if (ownTransaction(call.transaction, dataSource)) return work(call);
+  const outer = managerOf(call, database);
+  const afterCommit: (() => Promise<void>)[] = [];
+  const finish = async (): Promise<void> => {
+    steps?.afterCommit();
+    for (const each of afterCommit) await each();
+  };
+  const result = await connections.transacted(async (manager) => {
+    const transaction = beginTransaction(manager, call.transaction, afterCommit);
+    const inner: Call = { ...call, transaction };
+    try {
+      await steps?.begin(manager);
+      const result = await runWithin(inner, () => work(inner));
+      await steps?.beforeCommit(manager, result);
+      return result;
+    } finally {
+      transaction.isOpen = false;
+    }
+  });
+  await afterTransaction(outer, finish);
   return result;
 }
 
 /** Runs work after the commit of the transaction of the call; at once where there is none. */
 export async function afterCommit(call: Call, database: Database, work: () => Promise<void>): Promise<void> {
-  if (managerOf(call, database)) call.transaction?.afterCommit.push(work);
+  const own = ownTransaction(call.transaction, database.dataSource);
+  if (own) own.afterCommit.push(work);
+  else await afterTransaction(managerOf(call, database), work);
+}
+
+/** The application commits its own transaction, and nothing waits for the work then. */
+async function afterTransaction(outer: EntityManager | undefined, work: () => Promise<void>): Promise<void> {
+  if (outer?.queryRunner) endsOf(outer.connection).add(outer.queryRunner, work);
   else await work();
 }

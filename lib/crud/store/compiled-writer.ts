@@ -52,7 +52,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   ) {
     const { dataSource } = database;
     this.dataSource = dataSource;
-    this.repository = dataSource.getRepository(resource.options.entity);
+    this.repository = database.repositoryOf(resource.options.entity) as Repository<T>;
     const { fields } = resource.schema;
     const targets = resource.metadata.columns.map((column): Target => ({
       column,

@@ -1,5 +1,6 @@
 /** One data source of an application, with what is kept once for it. */
-import type { DataSource, EntityMetadata } from 'typeorm';
+import type { Type } from '@nestjs/common';
+import type { DataSource, EntityManager, EntityMetadata, ObjectLiteral, Repository } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { CallerRoles } from '../../http/principal.js';
 import type { ConnectionQueue } from '../../database/connections.js';
@@ -23,6 +24,8 @@ const MYSQL_TYPES =
 export class Database {
   private narrow: ReadonlySet<string> | undefined;
   private readonly viewTypes = new Map<ColumnMetadata, string | undefined>();
+  /** Not that of a transaction, for which `dataSource.manager` may stand later. */
+  readonly manager: EntityManager;
 
   constructor(
     readonly dataSource: DataSource,
@@ -30,7 +33,15 @@ export class Database {
     private readonly roles?: CallerRoles,
     /** The operators that the application adds. */
     readonly operators: readonly Operator[] = [],
-  ) {}
+    /** The query parameters that generated operations leave to the application. */
+    readonly ignoredParameters: ReadonlySet<string> = new Set(),
+  ) {
+    this.manager = dataSource.manager;
+  }
+
+  repositoryOf<T extends ObjectLiteral>(entity: Type<T>): Repository<T> {
+    return this.manager.getRepository(entity);
+  }
 
   /**
    * MySQL and MariaDB do not compare a column with a text that its character set cannot hold. A nondeterministic

@@ -7,6 +7,7 @@ import { Repository, TreeRepository, type DataSource, type EntityMetadata } from
 import type { EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
 import { hasAccessor, initialValue, listensTo, newEntity } from '../../entities/entity-instances.js';
+import { assertServes } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
@@ -44,7 +45,7 @@ export function createStore<T extends object>(
   const { dataSource } = database;
   // Nest injects a new TreeRepository for each tree.
   const isOwn =
-    repository !== dataSource.getRepository(resource.options.entity) && repository.constructor !== TreeRepository;
+    repository !== database.repositoryOf(resource.options.entity) && repository.constructor !== TreeRepository;
   const isHooked = (operation: StoreOperation): boolean =>
     isOwn || hookNotCompiled(operation, resource.metadata, dataSource) !== undefined;
   const hooked = new Set(STORE_OPERATIONS.filter(isHooked));
@@ -123,12 +124,13 @@ const READ_METHODS = ['find', 'findOne', 'count', 'exists'] as const;
 
 /**
  * Generated operations read through the query builder of a repository that a provider put in the place of TypeORM's.
- * @throws InvalidOptionError where such a repository restricts what its other methods read
+ * @throws InvalidOptionError where such a repository restricts what its other methods read, or is that of another class
  */
 export function assertReadable(given: object, entity: Type): void {
   const repository = given as { readonly [K in keyof Repository<never>]?: unknown };
   const replaced = READ_METHODS.find((name) => repository[name] !== Repository.prototype[name]);
-  if (replaced === undefined && typeof repository.createQueryBuilder === 'function') return;
+  if (replaced === undefined && typeof repository.createQueryBuilder === 'function')
+    return assertServes(given as Repository<object>, entity);
   const got = replaced === undefined ? 'one without `createQueryBuilder`' : `one with its own \`${replaced}\``;
   const advice = 'override `createQueryBuilder`, or restrict the records by the option `scope`';
   throw new InvalidOptionError(`The repository of ${entity.name}`, 'one that reads by its query builder', got, advice);

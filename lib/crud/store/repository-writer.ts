@@ -1,29 +1,40 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
-import { ConflictException } from '@nestjs/common';
-import { type DataSource, type FindOptionsWhere, QueryFailedError, type Repository, TypeORMError } from 'typeorm';
-import { columnValue } from '../../entities/entity-instances.js';
+import { isDeepStrictEqual } from 'node:util';
+import { type DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
+import { columnValue, propertyOf } from '../../entities/entity-instances.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
-import { type Condition, keyIs } from '../sql/condition.js';
+import type { Condition } from '../sql/condition.js';
 import { databaseDefault, escapePath } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
-import { entityOf, fill, setOwn } from './entity-values.js';
+import { EntityLoader } from './entity-loader.js';
+import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
+import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
 import { inCurrentTransaction, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import type { Reader } from './reader.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated = false;
+  /** Those in which code of the application takes part. */
+  protected readonly events: ReadonlySet<EntityEvent>;
+  private readonly loader: EntityLoader<T>;
 
   constructor(
     protected readonly resource: StoredResource<T>,
     protected readonly reader: Reader<T>,
     private readonly repository: Repository<T>,
     protected readonly database: Database,
-  ) {}
+  ) {
+    this.loader = new EntityLoader(resource, reader, repository, database);
+    const all = ['insert', 'update', 'remove', 'soft-remove', 'recover'] as const;
+    this.events = new Set(all.filter((each) => hears(each, resource.metadata, database.dataSource)));
+  }
 
   protected methods(call: Call): Repository<T> {
     return inCurrentTransaction(call, this.repository, this.database);
@@ -36,7 +47,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       // A constant that the class gives every new entity is no key.
       for (const field of key.fields)
         if (field.insertable && !values.has(field)) setOwn(entity, field.property, undefined);
-      const stored = await this.insertEntity(call, fill(entity, this.storable(values)), values);
+      const stored = await this.insertEntity(call, fill(entity, values), values);
       inserted.push({ key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored)))) });
     }
     return inserted;
@@ -44,29 +55,87 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** @returns an object with the key */
   protected async insertEntity(call: Call, entity: T, _values: Values): Promise<object> {
+    const { metadata, schema } = this.resource;
+    const isHeard = this.announces('insert');
+    if (isHeard) await announce('Before', 'insert', this.runner(call), [metadata, entity]);
+    const held = new Map(schema.fields.map((field) => [field, columnValue(field.column, entity)]));
+    const arrays = new Map(
+      [...held].filter(([field, value]) => this.storable(new Map([[field, value]])).get(field) !== value),
+    );
+    fill(entity, this.storable(arrays));
+    const insert = isHeard
+      ? this.manager(call).createQueryBuilder().insert().into(metadata.target).values(entity).callListeners(false)
+      : undefined;
     try {
-      const { identifiers } = await this.methods(call).insert(entity as never);
-      return identifiers[0] ?? {};
+      const { identifiers } = await (insert ? insert.execute() : this.methods(call).insert(entity as never));
+      const [key = {}] = identifiers;
+      if (isHeard) {
+        // As `save` leaves a new record.
+        for (const column of metadata.columns)
+          if (
+            column.isNullable &&
+            !column.isVirtual &&
+            !column.isDeleteDate &&
+            columnValue(column, entity) === undefined
+          )
+            column.setEntityValue(entity, null);
+        await announce('After', 'insert', this.runner(call), [metadata, fill(entity, arrays), key]);
+      }
+      return key;
     } catch (error) {
       // TypeORM reads the defaults of a new row by its key, and fails where no listener made one.
-      const hasKey = this.resource.schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
+      const hasKey = schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
       if (hasKey || error instanceof QueryFailedError || !(error instanceof TypeORMError)) throw error;
       return {};
     }
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
+    if (this.announces('update')) return this.updateHeard(call, key, condition, values);
     const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.key, key), this.storable(values));
     const { affected } = await this.methods(call).update(this.where(condition), entity as never);
     return affected === 0 ? undefined : {};
+  }
+
+  /** Like `save`, but for the statement: it has the condition, and exact values. */
+  private async updateHeard(call: Call, key: unknown, condition: Condition, values: Values) {
+    const { metadata, schema } = this.resource;
+    const { dataSource } = this.database;
+    const entity = await this.loader.lock(call, key, condition);
+    if (!entity) return undefined;
+    const plain = await this.loader.withDefaults(call, values);
+    const stored = await this.loader.stored(call, key, fill(entity, plain));
+    if (!stored) return undefined;
+    const differences = () => changedColumns(metadata, [entity, stored], dataSource);
+    const details = (columns: Iterable<ColumnMetadata>) => [metadata, entity, stored, ...changesOf(columns)] as const;
+    const changed = new Set(differences());
+    const isChanged = changed.size > 0;
+    if (isChanged) await announce('Before', 'update', this.runner(call), details(changed));
+    differences().forEach((column) => changed.add(column));
+    const set = {};
+    const sent = new Map([...values.keys()].map((field) => [field.column, field]));
+    for (const column of new Set([...sent.keys(), ...changed])) {
+      const field = sent.get(column) ?? schema.fields.find((each) => each.column === column);
+      const value = columnValue(column, entity);
+      const isSent = field && values.has(field) && isDeepStrictEqual(value, plain.get(field));
+      const written = isSent ? values.get(field) : value;
+      if (field) fill(set, this.storable(new Map([[field, written]])));
+      else setAtPath(set, propertyOf(column).split('.'), written);
+    }
+    const update = this.manager(call).createQueryBuilder().update(metadata.target).set(set).callListeners(false);
+    // TypeORM sets the new version on the entity.
+    const { affected } = await update.whereEntity(entity).where(this.where(condition)).execute();
+    if (affected === 0) return undefined;
+    if (isChanged) await announce('After', 'update', this.runner(call), details(changed));
+    return {};
   }
 
   /** The reader decides whether there is a record: a repository may restrict what it reads to one tenant. */
   async remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
     const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
-    if (this.hasListeners(isSoft ? 'soft-remove' : 'remove')) {
-      const entity = await this.entityOf(call, key, condition);
+    if (this.events.has(isSoft ? 'soft-remove' : 'remove')) {
+      const entity = await this.loader.lock(call, key, condition);
       const options = { transaction: false };
       if (!entity) return false;
       await (isSoft ? repository.softRemove(entity as never, options) : repository.remove(entity, options));
@@ -80,11 +149,11 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   async restore(call: Call, key: unknown, condition: Condition): Promise<boolean> {
-    if (!this.hasListeners('recover')) {
+    if (!this.events.has('recover')) {
       const { affected } = await this.methods(call).restore(this.where(condition));
       return affected !== 0;
     }
-    const entity = await this.entityOf(call, key, condition);
+    const entity = await this.loader.lock(call, key, condition);
     if (!entity) return false;
     await this.methods(call).recover(entity as never, { transaction: false });
     return !(await this.reader.exists(call, condition));
@@ -104,26 +173,17 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return whereOf(condition, this.database.dataSource, this.resource.metadata);
   }
 
-  protected hasListeners(event: 'remove' | 'soft-remove' | 'recover'): boolean {
-    return this.resource.metadata.listeners.some(({ type }) => type === `before-${event}` || type === `after-${event}`);
+  private announces(event: 'insert' | 'update'): boolean {
+    // A repository with methods of its own is called, and decides what its subscribers get.
+    return this.events.has(event) && this.repository[event] === Repository.prototype[event];
   }
 
-  /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
-  private async entityOf(call: Call, key: unknown, condition: Condition): Promise<T | null> {
-    const { key: primary } = this.resource.schema;
-    if (!(await this.reader.findOne(call, condition, primary.fields, true))) return null;
-    const where = this.where(keyIs(primary, key));
-    const entity = await this.methods(call)
-      .findOne({ where, withDeleted: true, cache: false })
-      .catch((error: unknown) => {
-        if (!(error instanceof SyntaxError)) throw error;
-        throw new ConflictException(`${this.resource.schema.name} was not changed: its stored JSON is malformed`);
-      });
-    // The driver may have changed the key to that of another record.
-    const isOther = ([{ column }, part]: [Field, unknown]): boolean =>
-      entity !== null && String(columnValue(column, entity)) !== String(part);
-    const parts = primary.fields.map((field, index): [Field, unknown] => [field, primary.parts(key)[index]]);
-    return entity && fill(entity, new Map(parts.filter(isOther)));
+  private manager(call: Call): EntityManager {
+    return managerOf(call, this.database) ?? this.database.dataSource.manager;
+  }
+
+  private runner(call: Call): QueryRunner {
+    return this.manager(call).queryRunner as QueryRunner;
   }
 
   /** The driver may round the generated key of a new row, but its connection still has it. */

@@ -76,7 +76,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   override async remove(...[call, key, condition, purges]: Parameters<RepositoryWriter<T>['remove']>) {
     if (this.isNestedSet) await this.lockFirst(call, this.isRoot);
     // TypeORM itself closes the gap of a node whose listeners it calls. A gap that stays does no harm.
-    const isClosable = this.isNestedSet && this.tree.primaryColumns.length === 1 && !this.hasListeners('remove');
+    const isClosable = this.isNestedSet && this.tree.primaryColumns.length === 1 && !this.events.has('remove');
     const leavesGap = isClosable && (purges || !this.tree.deleteDateColumn);
     const [left = 0, right = 0] = leavesGap ? await this.read(call, key, this.left, this.right) : [];
     const isRemoved = await super.remove(call, key, condition, purges);

@@ -1,21 +1,19 @@
 /** Reads and checks what a write sets: the body of a request, or the values that a hook returns in its place. */
+import { CONVERTIBLE } from '../../entities/class-transformer.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { initialValue, newEntity } from '../../entities/entity-instances.js';
 import { isMerged, mergePatch } from '../../entities/merge-patch.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { checkValues, DATABASE_DEFAULT, describeJson } from '../../entities/record-input.js';
-import { isSame, toJson } from '../../entities/record-input.js';
+import { isSame, readValue, toJson } from '../../entities/record-input.js';
 import type { CheckResult, Values, WriteKind } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
-import type { Plan, Task } from '../plan/plan.js';
+import type { Plan, Source, Task } from '../plan/plan.js';
 import { newOwnerOf } from '../rows/owner.js';
-import { entityOf, setAtPath, valueOf } from '../store/entity-values.js';
+import { entityOf, setAtPath, valueAt, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
 import { checkBySchema, validate } from './validation.js';
-
-/** A hook is code of the server: it may set every column, and the option `validationSchema` checks bodies only. */
-export type Source = 'client' | 'hook';
 
 export interface Sent extends CheckResult {
   readonly body: Values;
@@ -32,14 +30,24 @@ export interface Change<T> {
   readonly entity: T;
   readonly values: Values;
   readonly ids: SentIds;
+  /** What was read of the stored record. */
+  readonly current?: T | undefined;
 }
 
 /** A body may repeat the values that the path fixes. */
-export function readBody({ plan, view }: Task, body: JsonObject, kind: WriteKind, source: Source = 'client'): Sent {
+export function readBody(task: Task, body: JsonObject, kind: WriteKind, source = task.source ?? 'client'): Sent {
+  const { plan, view } = task;
   const { permissions, fixed } = view;
-  const isHook = source === 'hook';
-  const { values, errors } = plan.readBody(expectJsonObject(body), kind, isHook ? UNRESTRICTED : permissions);
-  const wrong: FieldError[] = [];
+  const isServer = source === 'server';
+  const read = plan.readBody(expectJsonObject(body), kind, isServer ? UNRESTRICTED : permissions);
+  const mayWrite = kind === 'create' ? permissions.canInsert : permissions.canUpdate;
+  // An instance was made by a ValidationPipe, or by code of the application. A merge patch is transformed when it is merged.
+  const isMade = isServer || body instanceof plan.options.entity;
+  const { values, errors: wrong } = transform(
+    plan,
+    read.values,
+    (field, value) => !isMade && mayWrite(field) && (kind !== 'patch' || !isMerged(value)),
+  );
   for (const [field, value] of values) {
     if (!fixed.has(field)) continue;
     const expected: unknown = field.type.write(fixed.get(field));
@@ -53,8 +61,8 @@ export function readBody({ plan, view }: Task, body: JsonObject, kind: WriteKind
     source,
     body: values,
     values: free,
-    errors: [...errors, ...wrong],
-    permissions: isHook ? withWriting(free, permissions) : permissions,
+    errors: [...read.errors, ...wrong],
+    permissions: isServer ? withWriting(free, permissions) : permissions,
     ids,
     idErrors,
   };
@@ -65,16 +73,17 @@ export async function checkCreated<T extends object>(task: Task<T>, sent: Sent):
   const { plan, call, view } = task;
   const { owner, metadata } = plan;
   const { fixed } = view;
-  const ownerId = owner && newOwnerOf(owner, call.request, fixed.get(owner.field));
+  const isOwned = sent.source === 'server' && owner && sent.values.has(owner.field);
+  const ownerId = owner && !isOwned && newOwnerOf(owner, call.request, fixed.get(owner.field));
   const given = owner && ownerId !== undefined ? new Map([[owner.field, ownerId], ...fixed]) : fixed;
-  const checked = sent.source === 'hook' ? sent : await checkBySchema(plan, 'create', sent);
+  const checked = sent.source === 'server' ? sent : await checkBySchema(plan, 'create', sent);
   return checkValuesOf(task, sent, checked, newEntity(metadata) as T, given);
 }
 
 /** @param current the record as the caller sees it, where it has to be known @throws 400 naming every wrong field */
 export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, current: T | undefined, key: unknown) {
   const { options, schema } = task.plan;
-  const checked = sent.source === 'hook' ? sent : await checkPatchBySchema(task, sent, current);
+  const checked = sent.source === 'server' ? sent : await checkPatchBySchema(task, sent, current);
   return checkValuesOf(task, sent, checked, entityOf(options.entity, schema.key, key), task.view.fixed, current);
 }
 
@@ -82,9 +91,13 @@ export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, 
 export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean =>
   [...values.keys()].some((field) => !permissions.canUpdate(field)) || plan.store.listened.has('update');
 
-/** The fields whose stored value takes part in the result of a patch. */
-export const mergedFields = ({ values, permissions }: Sent): Field[] =>
-  [...values].flatMap(([field, value]) => (permissions.canUpdate(field) && isMerged(value) ? [field] : []));
+/** The fields whose stored value takes part in the result: merged ones, and the rest of a key of several columns. */
+export const mergedFields = ({ schema }: Plan, { values, permissions }: Sent): Field[] => {
+  const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
+  const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
+  const isChanged = ([field, value]: [Field, unknown]): boolean => permissions.canUpdate(field) && isMerged(value);
+  return [...[...values].filter(isChanged).map(([field]) => field), ...rest];
+};
 
 /** The values for a hook. What the database fills in is absent. */
 export function hookValues({ schema }: Plan, { values, ids }: Pick<Change<unknown>, 'values' | 'ids'>): JsonObject {
@@ -100,10 +113,31 @@ async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: obj
   if (sent.kind !== 'patch') return checkBySchema(plan, 'update', sent);
   const merge = (values: Values): Values =>
     new Map([...values].map(([field, value]) => [field, mergePatch(valueOf(field, current), value)]));
-  const values = merge(sent.values);
-  if (!plan.options.validationSchema.update) return { values, errors: sent.errors };
+  const { values: body, errors: wrong } = transform(plan, merge(sent.body), (field) => isMerged(sent.body.get(field)));
+  const values = new Map([...body].filter(([field]) => sent.values.has(field)));
+  const errors = [...sent.errors, ...wrong];
+  if (!plan.options.validationSchema.update) return { values, errors };
   const kept = new Map(view.list.readable.map((field) => [field, toJson(valueOf(field, current))]));
-  return checkBySchema(plan, 'update', { ...sent, body: merge(sent.body), values }, kept);
+  return checkBySchema(plan, 'update', { ...sent, body, values, errors }, kept);
+}
+
+/** Applies the decorators of class-transformer. A value that becomes `undefined` counts as not sent. */
+function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Field, value: unknown) => boolean) {
+  const [values, errors, record] = [new Map(sent), [] as FieldError[], {}];
+  const chosen = transformSent ? [...sent].filter(([field, value]) => isChosen(field, value)) : [];
+  if (!transformSent || chosen.length === 0) return { values, errors };
+  for (const [field, value] of sent) setAtPath(record, field.path, value);
+  const { values: converted, failed } = transformSent(record);
+  for (const [field, value] of chosen) {
+    const outcome = valueAt(field.path, converted);
+    if (!failed.has(field.path[0] ?? '')) {
+      if (outcome === undefined) values.delete(field);
+      // `@Type(() => Date)` makes an invalid date of other text, and a date of what a column holds as text.
+      else if (!(outcome instanceof Date) || 'value' in readValue(field, outcome)) values.set(field, outcome);
+    } else if ('value' in readValue(field, value))
+      errors.push({ field: field.name, message: `must be ${CONVERTIBLE}` });
+  }
+  return { values, errors };
 }
 
 /** @param given values of fields that the body need not have */
@@ -123,7 +157,7 @@ async function checkValuesOf<T extends object>(
     defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
   });
   const valid = await validate(plan, entity, checked, [...errors, ...idErrors]);
-  return { kind, sent: source === 'client' ? sent : new Map(), entity, values: valid, ids };
+  return { kind, sent: source === 'client' ? sent : new Map(), entity, values: valid, ids, current };
 }
 
 /** Also of the fields that are set, as far as their columns can be written. */

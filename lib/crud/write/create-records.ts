@@ -11,7 +11,7 @@ import { isEverything } from '../sql/condition.js';
 import type { Inserted } from '../store/record-access.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { checkCreated, readBody, type Change } from './bodies.js';
-import { beforeCreate, runAfter } from './hooks.js';
+import { beforeCreate, runAfter, runWhen } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
 import { writeLinks } from './links.js';
 import { assertVisible, evaluateScopes } from './references.js';
@@ -30,9 +30,10 @@ export async function createRecords<T extends object, R>(
   const { plan, call, hooks, view } = task;
   const changes = await checkItems(bodies, nameOf, (body) => checkCreated(task, readBody(task, body, 'create')));
   await evaluateScopes(task, changes, 'create');
+  const isHooked = hooks.beforeCreate !== undefined || hooks.whenCreated !== undefined;
   const create = async (within: Task<T>): Promise<R> => {
     // A hook sees the records of the items before.
-    const parts = hooks.beforeCreate ? changes.map((change) => [change]) : [changes];
+    const parts = isHooked ? changes.map((change) => [change]) : [changes];
     const inserted: Inserted<T>[] = [];
     for (const [index, part] of parts.entries())
       inserted.push(...(await forItem(nameOf(index), () => insert(within, part))));
@@ -46,9 +47,10 @@ export async function createRecords<T extends object, R>(
     insertable || (textRead !== undefined && !isSqlite(plan.database.dataSource));
   const mayReplaceKey = plan.store.listened.has('create') && plan.schema.key.fields.some(isUncertain);
   const isTree = plan.metadata.treeType !== undefined;
-  const isConditional = view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree;
+  const isConditional =
+    view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree || plan.store.hooked.has('create');
   const isSingleStatement =
-    changes.length === 1 && !isConditional && !hooks.beforeCreate && !idempotency && !changes.some(hasLinks);
+    changes.length === 1 && !isConditional && !isHooked && !idempotency && !changes.some(hasLinks);
   return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);
 }
 
@@ -62,6 +64,7 @@ const isReturned = ({ plan, hooks, view }: Task): boolean =>
   isEverything(view.visible) &&
   view.list.linkable.length === 0 &&
   !hooks.beforeCreate &&
+  !hooks.whenCreated &&
   !plan.store.listened.has('read');
 
 async function insert<T extends object>(task: Task<T>, changes: readonly Change<T>[]) {
@@ -76,6 +79,7 @@ async function insert<T extends object>(task: Task<T>, changes: readonly Change<
   if (inserted.length < rows.length) throw notStored(plan);
   for (const [index, { values }] of rows.entries()) assertKept(plan, values, inserted[index]?.key);
   for (const [index, { ids }] of rows.entries()) await writeLinks(plan, call, inserted[index]?.key, ids, 'create');
+  if (task.hooks.whenCreated) for (const { key } of inserted) await runWhen(task, 'whenCreated', key);
   return inserted;
 }
 

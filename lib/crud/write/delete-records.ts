@@ -3,7 +3,7 @@ import type { Task } from '../plan/plan.js';
 import { changeCondition, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import type { Call } from '../store/call.js';
-import { beforeDelete, runAfter } from './hooks.js';
+import { beforeDelete, runAfter, whenDeleted } from './hooks.js';
 
 /**
  * All records are deleted, or none.
@@ -22,18 +22,19 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
     if (isSeveral)
       await readTargets(within, targets, { request: columnsOnly(plan, schema.key.fields), isLocked: true });
     for (const target of targets) {
-      await beforeDelete(within, target);
+      const record = await beforeDelete(within, target);
       const condition = changeCondition(within, target);
       const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
       const isRemoved = await run(plan, call, removed, write);
       // The writes of a hook must be rolled back. The record was locked before.
-      if (!isRemoved && (isSeveral || hooks.beforeDelete)) throw await refusalOf(within, target);
+      if (!isRemoved && (isSeveral || record)) throw await refusalOf(within, target);
       if (!isRemoved) return void (refused = target);
+      await whenDeleted(within, record);
       await runAfter(within, 'afterDelete', [target.key]);
     }
   };
   // A listener is called with a record that is read first: the transaction keeps it as it is.
-  const isSingle = !isSeveral && !hooks.beforeDelete && !store.listened.has('delete');
+  const isSingle = !isSeveral && !hooks.beforeDelete && !hooks.whenDeleted && !store.listened.has('delete');
   await (isSingle ? remove(task) : transacted(task, write, remove));
   // A transaction may see an old state, so that it cannot say why no record was deleted.
   if (refused) throw await refusalOf(task, refused);

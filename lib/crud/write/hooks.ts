@@ -5,6 +5,7 @@ import { userOf } from '../../http/principal.js';
 import type { HookContext, HookValues, IdOf } from '../declare/generated-hooks.js';
 import type { CrudRecord } from '../declare/record-types.js';
 import type { Plan, Task } from '../plan/plan.js';
+import { allFields, type RecordRequest } from '../query/record-request.js';
 import { columnsOnly, find, readTargets, type Target } from '../read/records.js';
 import { afterCommit, managerOf } from '../store/call.js';
 import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Change } from './bodies.js';
@@ -13,7 +14,7 @@ const logger = new Logger('declarest');
 
 const contextOf = ({ plan: { database }, call }: Task): HookContext => ({
   user: userOf(call.request),
-  request: call.state?.request,
+  request: call.request?.method ? call.request : undefined,
   manager: managerOf(call, database) ?? database.dataSource.manager,
 });
 
@@ -31,7 +32,7 @@ export async function beforeCreate<T extends object>(task: Task<T>, change: Chan
   const values = hookValues(task.plan, change) as HookValues<T>;
   const returned = await task.hooks.beforeCreate(values, contextOf(task));
   if (returned === undefined) return change;
-  return checkCreated(task, readBody(task, mergeReturned(task.plan, change, returned), 'create', 'hook'));
+  return checkCreated(task, readBody(task, mergeReturned(task.plan, change, returned), 'create', 'server'));
 }
 
 /** @returns what is written @throws 404, 403, 412, what the hook throws, and 400 for wrong values that it returns */
@@ -42,19 +43,42 @@ export async function beforeUpdate<T extends object>(task: Task<T>, change: Chan
   const values = hookValues(plan, change) as HookValues<T>;
   const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(task));
   if (returned === undefined) return change;
-  const sent = readBody(task, mergeReturned(plan, change, returned), change.kind, 'hook');
+  const sent = readBody(task, mergeReturned(plan, change, returned), change.kind, 'server');
   const request = columnsOnly(plan, view.list.readable);
   const current = needsCurrent(plan, sent) ? await find(task, target.key, { request }) : undefined;
   return checkChanged(task, sent, current, target.key);
 }
 
-/** @throws 404, 403, 412, and what the hook throws */
+/** Every column but hidden ones, whatever the caller may read. */
+export const storedRecord = ({ plan: { schema }, view }: Task): RecordRequest => ({
+  ...allFields(view.list),
+  fields: schema.fields.filter(({ readable }) => readable),
+});
+
+/** Calls a hook before the commit. A record that the caller does not see any more is refused later. @throws what it throws */
+export async function runWhen<T extends object>(
+  task: Task<T>,
+  name: 'whenCreated' | 'whenUpdated' | 'whenRestored',
+  key: unknown,
+  before?: T,
+): Promise<void> {
+  const hook = task.hooks[name] as ((...given: readonly unknown[]) => unknown) | undefined;
+  const record = hook && (await find(task, key, { request: storedRecord(task) }));
+  if (record) await hook(record, ...(before ? [before] : []), contextOf(task));
+}
+
+/** @returns the record for the hook after the deletion @throws 404, 403, 412, and what the hook throws */
 export async function beforeDelete<T extends object>(task: Task<T>, target: Target) {
   const { plan, hooks } = task;
-  if (!hooks.beforeDelete) return;
-  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), isLocked: true });
-  await hooks.beforeDelete(idOf(plan, target.key), contextOf(task));
+  if (!hooks.beforeDelete && !hooks.whenDeleted) return undefined;
+  const request = hooks.whenDeleted ? storedRecord(task) : columnsOnly(plan, plan.schema.key.fields);
+  const [record] = await readTargets(task, [target], { request, isLocked: true });
+  await hooks.beforeDelete?.(idOf(plan, target.key), contextOf(task));
+  return record;
 }
+
+export const whenDeleted = async <T extends object>(task: Task<T>, record: T | undefined): Promise<void> =>
+  void (record && (await task.hooks.whenDeleted?.(record as CrudRecord<T>, contextOf(task))));
 
 /**
  * Calls a hook after the commit. The records are written already: an error of the hook is logged.
@@ -67,7 +91,7 @@ export async function runAfter<T extends object>(
 ): Promise<void> {
   const { plan, call, hooks } = task;
   if (!hooks[name]) return;
-  const context = contextOf({ ...task, call: { ...call, transaction: undefined } });
+  const context = { ...contextOf(task), manager: plan.database.manager };
   for (const each of written)
     await afterCommit(call, plan.database, async () => {
       try {

@@ -13,7 +13,7 @@ export const noName: NameItem = () => '';
 
 /** Writes each item in a transaction of its own. @param status of a success @throws 400 inside another transaction */
 export async function writeSeparately<I, D>(
-  { database, options, observeError }: Plan,
+  { database, options, failureTools }: Plan,
   call: Call,
   items: readonly I[],
   status: number,
@@ -24,11 +24,12 @@ export async function writeSeparately<I, D>(
     throw new BadRequestException('atomic=false cannot be combined with Idempotency-Key or another transaction');
   const results: BatchResult<D>[] = [];
   const given = new Set<string>();
+  const tools = failureTools();
   for (const item of items)
     try {
       results.push({ status, data: await write(item) });
     } catch (error) {
-      const { members, ...failure } = failureOf(error, call.request, observeError, given);
+      const { members, ...failure } = await failureOf(error, call.request, tools, given);
       results.push({ ...members, ...failure });
     }
   call.state?.answers.set(results, { status: 207 });

@@ -8,7 +8,7 @@ import type { Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
 import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
-import { beforeUpdate, runAfter } from './hooks.js';
+import { beforeUpdate, runAfter, runWhen, storedRecord } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
 import { writeLinks } from './links.js';
 import { assertVisible, evaluateScopes } from './references.js';
@@ -30,14 +30,15 @@ export async function updateRecords<T extends object>(
 ): Promise<T[]> {
   const { plan, call, hooks, view } = task;
   const { options, schema, database } = plan;
-  const merged = new Set(sent.flatMap(mergedFields));
+  const merged = new Set(sent.flatMap((each) => mergedFields(plan, each)));
   const isMerging = merged.size > 0 || (options.validationSchema.update && sent.some(({ kind }) => kind === 'patch'));
   const isCompared = isMerging || sent.some((each) => needsCurrent(plan, each));
   const { fields } = schema.key;
   const request = columnsOnly(plan, isCompared ? [...fields, ...view.list.readable, ...merged] : fields);
   const isSeveral = targets.length > 1;
   // Otherwise a transaction keeps the record as this update leaves it, until it is read for the answer.
-  const isSingle = returnsUpdated(task) && !isSeveral && !isMerging && !view.isScoped && !hooks.beforeUpdate;
+  const isSingle =
+    returnsUpdated(task) && !isSeveral && !isMerging && !view.isScoped && !hooks.beforeUpdate && !hooks.whenUpdated;
   try {
     let current = isCompared ? await readTargets(task, targets, { request }) : [];
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
@@ -69,11 +70,13 @@ export async function updateRecords<T extends object>(
 }
 
 async function updateRecord<T extends object>(task: Task<T>, target: Target, change: Change<T>) {
-  const { plan, call, view } = task;
+  const { plan, call, view, hooks } = task;
   const { key, preconditions } = target;
   const { store, metadata } = plan;
   // A listener must not be called for a record that a precondition refuses.
   if (preconditions.length > 0 && store.listened.has('update')) await assertChangeable(task, target);
+  const request = storedRecord(task);
+  const [before] = hooks.whenUpdated ? await readTargets(task, [target], { request, isLocked: true }) : [];
   await assertVisible(task, [change], 'update', key);
   const { values, ids } = await beforeUpdate(task, change, target);
   const condition = changeCondition(task, target);
@@ -87,6 +90,7 @@ async function updateRecord<T extends object>(task: Task<T>, target: Target, cha
       : { record: (await readTargets(task, [target], { isLocked: true }))[0] };
   if (!updated) throw await refusalOf(task, target);
   await writeLinks(plan, call, key, ids, 'update');
+  await runWhen(task, 'whenUpdated', key, before);
   return updated.record;
 }
 

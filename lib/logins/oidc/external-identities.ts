@@ -103,12 +103,10 @@ export class ExternalIdentities {
   }
 
   private transaction<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
-    const { connections, dataSource } = this.tables;
-    return connections
-      .transaction(() => dataSource.transaction(work))
-      .catch((error: unknown) => {
-        throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error, { cause: error }) : error;
-      });
+    const { connections } = this.tables;
+    return connections.transacted(work).catch((error: unknown) => {
+      throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error, { cause: error }) : error;
+    });
   }
 }
 

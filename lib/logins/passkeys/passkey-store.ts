@@ -85,11 +85,9 @@ export class PasskeyStore {
       await manager.delete(Passkey, { id });
       return 'removed';
     };
-    return connections
-      .transaction(() => dataSource.transaction(work))
-      .catch((error: unknown) => {
-        throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error) : error;
-      });
+    return connections.transacted(work).catch((error: unknown) => {
+      throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error) : error;
+    });
   }
 
   async removeAll(userId: string): Promise<void> {

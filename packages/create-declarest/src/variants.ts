@@ -22,8 +22,10 @@ export const PLATFORMS = {
     dependencies: { '@fastify/static': '^10.1.11', '@nestjs/platform-fastify': '^12.5.0' },
     texts: () => ({
       PLATFORM_IMPORT: "import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';",
-      CREATE_APP:
-        'const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter(), options);',
+      // The router refuses longer keys in paths with 414.
+      CREATE_APP: `const adapter = new FastifyAdapter({ trustProxy, routerOptions: { maxParamLength: 500 } });
+const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, options);`,
+      TRUST_PROXY: '',
       APPLICATION_IMPORT: "import type { NestFastifyApplication as Application } from '@nestjs/platform-fastify';",
       ADMIN_FILES: "app.useStaticAssets({ root: ADMIN, prefix: '/admin', redirect: true, decorateReply: false });",
     }),

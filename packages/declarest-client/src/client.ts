@@ -255,7 +255,8 @@ export function buildClient(
       const etag = seen === undefined ? undefined : etags.find(url, seen);
       const answer = await succeed(sender, {
         ...rest,
-        method,
+        // `fetch` leaves `patch` and `query` as they are, and Node.js refuses them.
+        method: method.toUpperCase(),
         url,
         resource: path,
         ...(query && { query: new URLSearchParams(query as Record<string, string>) }),

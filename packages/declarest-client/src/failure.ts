@@ -58,8 +58,14 @@ export function messagesOf(answer: Answer): readonly [string, ...string[]] {
   const isText = (value: unknown): value is string => typeof value === 'string';
   const [first, ...others] = [message].flat().filter(isText);
   if (first !== undefined) return [first, ...others];
-  return [isText(error) ? error : `The server answered with status ${answer.status}`];
+  return [isText(error) ? error : unexplained(answer.status)];
 }
+
+/** The server itself gives a reason with 503. */
+const unexplained = (status: number): string =>
+  [502, 503, 504].includes(status)
+    ? `A proxy answered with status ${status}, because the server behind it does not answer. Try again later.`
+    : `The server answered with status ${status}`;
 
 /** Messages by field or query parameter. */
 export function fieldsOf(answer: Answer): Readonly<Record<string, string>> {

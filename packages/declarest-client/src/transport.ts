@@ -42,15 +42,22 @@ export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' 
     } catch (cause) {
       throw failureOfFetch(request, cause);
     }
-    if (headers.get('content-type')?.startsWith('text/html'))
-      throw new Failure(
-        `The answer from ${request.url} for "${request.resource}" must be JSON, got HTML. Check the url of the ${owner}.`,
-        status,
-      );
+    if (headers.get('content-type')?.startsWith('text/html')) throw new Failure(aboutHtml(request, status), status);
     return { request, status, headers, body: parse(text) };
   };
 
+  /** Proxies have pages for bodies that are too large, for too many requests, and for a server that does not answer. */
+  const aboutHtml = ({ url, resource }: Request, status: number): string =>
+    status >= 500 || status === 413 || status === 429
+      ? `A proxy answered for ${url} ("${resource}") with status ${status} and a page in HTML. ${proxyAdvice(status)}`
+      : `The answer from ${url} for "${resource}" must be JSON, got HTML. Check the url of the ${owner}.`;
+
   return { respond, read };
+}
+
+function proxyAdvice(status: number): string {
+  if (status === 413) return 'Check its limit for bodies.';
+  return status === 429 ? 'Try again later.' : 'Check that the server behind it runs, and try again later.';
 }
 
 /** @throws Failure where JSON has no such value */

@@ -40,6 +40,8 @@ export function mcpController(options: ResolvedOptions): Type {
     /** The access rules of the application decide on the route, as on all others. */
     @All(options.path)
     async handle(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
+      const { httpAdapter } = this.host;
+      httpAdapter.setHeader(response, 'Cache-Control', 'no-store');
       const { origin, authorization } = request.headers;
       if (origin !== undefined && !options.allowedOrigins.has(origin))
         throw new ForbiddenException({ error: 'Origin not allowed' });
@@ -58,7 +60,6 @@ export function mcpController(options: ResolvedOptions): Type {
         }),
         { parsedBody: request.body },
       );
-      const { httpAdapter } = this.host;
       for (const [name, value] of answer.headers) httpAdapter.setHeader(response, name, value);
       httpAdapter.reply(response, await answer.text(), answer.status);
     }

@@ -9,6 +9,7 @@ import {
   createRefusals,
   dataOf,
   deletionsOf,
+  Failure,
   failureOf,
   type Fields,
   fillPath,
@@ -166,7 +167,14 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     const values = dataOf<Fields>(current);
     if (Object.keys(seen).some((name) => name in values && !isEqual(seen[name], values[name])))
       throw conflict(resource);
-    const repeated = await write(strongEtag(current));
+    const version = strongEtag(current);
+    // Each try would be refused.
+    if (version === undefined)
+      throw new Failure(
+        `The answer from ${url} for "${resource}" must have an ETag, got none. Let no proxy remove it, and let the user read the version.`,
+        428,
+      );
+    const repeated = await write(version);
     if (isSuccess(repeated)) return repeated;
     throw failureOf(repeated);
   };
@@ -269,7 +277,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     custom: async <T>(path: string, { method = 'GET', ...init }: CustomInit = {}) => {
       const answer = await succeed(client, {
         ...init,
-        method,
+        method: method.toUpperCase(),
         url: client.urlOf(path.replace(/^\/+/, '')),
         resource: path,
       });

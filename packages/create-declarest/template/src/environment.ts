@@ -11,6 +11,8 @@ export const port = Number(env['PORT'] || 3000);
 export const jwtSecret = env['JWT_SECRET'] || undefined;
 /** The origin whose pages may call the service from a browser. In production there is none unless the variable is set. */
 export const frontEndOrigin = env['FRONT_END_ORIGIN'] || (isProduction ? undefined : 'http://localhost:5173');
+/** Proxies whose X-Forwarded-For counts: addresses, or names such as "loopback". Without it, all clients behind one are one. */
+export const trustProxy = env['TRUST_PROXY'] || false;
 export const database = isTest ? ':memory:' : env['DATABASE_FILE'] || 'data/{{NAME}}.db'; // {{DATABASE}}
 
 /** NIST SP 800-63B-4: a password that is the only factor has at least 15 characters. */

@@ -1,0 +1,90 @@
+/** Reads the entities that listeners and subscribers get, inside of the transaction of a write. */
+import { ConflictException } from '@nestjs/common';
+import type { EntityManager, FindManyOptions, Repository } from 'typeorm';
+import { isMysql, isSqlite } from '../../entities/database-family.js';
+import { columnValue } from '../../entities/entity-instances.js';
+import type { Field } from '../../entities/entity-schema.js';
+import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
+import { type Condition, keyIs } from '../sql/condition.js';
+import { databaseDefault, escapePath } from '../sql/dialect.js';
+import { managerOf, type Call } from './call.js';
+import type { Database } from './database.js';
+import { fill, setAtPath } from './entity-values.js';
+import { inCurrentTransaction, whereOf } from './query-parts.js';
+import type { Reader } from './reader.js';
+import type { StoredResource } from './record-access.js';
+
+export class EntityLoader<T extends object> {
+  constructor(
+    private readonly resource: StoredResource<T>,
+    private readonly reader: Reader<T>,
+    private readonly repository: Repository<T>,
+    private readonly database: Database,
+  ) {}
+
+  /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
+  async lock(call: Call, key: unknown, condition: Condition): Promise<T | null> {
+    const { key: primary } = this.resource.schema;
+    if (!(await this.reader.findOne(call, condition, primary.fields, true))) return null;
+    const entity = await this.load(call, key, {});
+    // The driver may have changed the key to that of another record.
+    const isOther = ([{ column }, part]: [Field, unknown]): boolean =>
+      entity !== null && String(columnValue(column, entity)) !== String(part);
+    const parts = primary.fields.map((field, index): [Field, unknown] => [field, primary.parts(key)[index]]);
+    return entity && fill(entity, new Map(parts.filter(isOther)));
+  }
+
+  /** The entity that `save` reads to compare, with the keys of the relations that the changed one has. */
+  stored(call: Call, key: unknown, changed: T): Promise<T | null> {
+    const relations = this.resource.metadata.relations.flatMap((relation) =>
+      relation.getEntityValue(changed) === undefined ? [] : relation.propertyPath,
+    );
+    return this.load(call, key, { loadEagerRelations: false, loadRelationIds: { relations, disableMixedMap: true } });
+  }
+
+  /** Hidden columns too: TypeORM stores NULL in those that are missing when the entity is saved again. */
+  private load(call: Call, key: unknown, options: FindManyOptions<T>): Promise<T | null> {
+    const { schema, metadata } = this.resource;
+    const select = {};
+    for (const { isVirtual, propertyPath } of metadata.columns)
+      if (!isVirtual) setAtPath(select, propertyPath.split('.'), true);
+    const isHiding = metadata.columns.some(({ isSelect }) => !isSelect);
+    // MySQL and MariaDB otherwise read the row as it was when the transaction began.
+    const isLocked = isMysql(this.database.dataSource) && managerOf(call, this.database) !== undefined;
+    return inCurrentTransaction(call, this.repository, this.database)
+      .findOne({
+        where: whereOf(keyIs(schema.key, key), this.database.dataSource, metadata),
+        withDeleted: true,
+        cache: false,
+        ...(isHiding && { select }),
+        ...(isLocked && { lock: { mode: 'pessimistic_write' } }),
+        ...options,
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new ConflictException(`${schema.name} was not changed: its stored JSON is malformed`);
+      });
+  }
+
+  /** Listeners get values: the database evaluates its defaults, in the types of their columns. */
+  async withDefaults(call: Call, values: Values): Promise<Values> {
+    const { dataSource } = this.database;
+    const { driver, manager: own } = dataSource;
+    const manager: EntityManager = managerOf(call, this.database) ?? own;
+    const fields = [...values.keys()].filter((field) => values.get(field) === DATABASE_DEFAULT);
+    if (fields.length === 0) return values;
+    const selected = fields.map(({ column }, index) => {
+      const sql = isSqlite(dataSource)
+        ? databaseDefault(column, dataSource)
+        : (driver.normalizeDefault(column) ?? 'NULL');
+      return `CASE WHEN 1 = 0 THEN record.${driver.escape(column.databaseName)} ELSE ${sql} END AS value${index}`;
+    });
+    const table = escapePath(this.resource.metadata.tablePath, driver);
+    const [row = {}] = await manager.query<Record<string, unknown>[]>(
+      `SELECT ${selected.join(', ')} FROM (SELECT 1 AS one) AS one LEFT JOIN ${table} AS record ON 1 = 0`,
+    );
+    const read = ({ column }: Field, index: number): unknown =>
+      driver.prepareHydratedValue(row[`value${index}`], column);
+    return new Map([...values, ...fields.map((field, index) => [field, read(field, index)] as const)]);
+  }
+}

@@ -1,0 +1,31 @@
+import type { Server } from 'node:http';
+import type { FactoryProvider } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { applicationOf, type Application } from './application.js';
+
+const INTERVAL_MS = 100;
+
+/** Nest closes idle connections once: one that becomes idle later would delay the end until its `keepAliveTimeout`. */
+export class IdleConnections {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly application: Application) {}
+
+  beforeApplicationShutdown(): void {
+    // A server of HTTP/2 has no such method: it ends its sessions itself.
+    const server = this.application.adapter?.getHttpServer() as Partial<Server> | undefined;
+    // Several modules provide this object. Hooks of the application may keep the server open for a while.
+    if (this.timer || !server?.closeIdleConnections) return;
+    this.timer = setInterval(() => server.listening || server.closeIdleConnections?.(), INTERVAL_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+}
+
+export const idleConnections: FactoryProvider = {
+  provide: IdleConnections,
+  inject: [ModuleRef],
+  useFactory: (ref: ModuleRef) => applicationOf(ref).stateOf(IdleConnections, applicationOf(ref)),
+};

@@ -1,0 +1,113 @@
+/** The end of an application whose clients keep their connections, as proxies, browsers and `fetch` do. */
+import { Agent, get, type Server } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Controller, Get, Injectable } from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { AccessModule, AuthModule, AuthUser } from 'declarest';
+import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
+import type { Platform } from '../harness/platforms.js';
+
+@Entity()
+class Guest extends AuthUser {}
+
+@Entity()
+class Leaf {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 40 }) name!: string;
+}
+
+@Controller()
+class SlowController {
+  static readonly entered: (() => void)[] = [];
+
+  @Get('slow')
+  async slow(): Promise<string> {
+    SlowController.entered.pop()?.();
+    await wait(300);
+    return 'done';
+  }
+}
+
+const auth = () => AuthModule.forRoot({ userClass: Guest, jwtSecret: 'x'.repeat(32), defaultAccess: 'public' });
+const access = () => AccessModule.forRoot({ authenticate: () => undefined, defaultAccess: 'public' });
+const resources = [{ entity: Leaf, endpoint: '/leaves', enablePagination: true }];
+
+const CASES: readonly [string, Platform, () => CrudParts['adapter'], Partial<CrudParts>][] = [
+  ['Express with AuthModule', 'express', () => new ExpressAdapter(), { imports: [auth()] }],
+  ['Express with resources alone', 'express', () => new ExpressAdapter(), { resources }],
+  ['declarest/express with all of it', 'express', () => new OwnExpressAdapter(), { resources, imports: [auth()] }],
+  ['Fastify with AccessModule', 'fastify', () => new FastifyAdapter(), { imports: [access()] }],
+  ['Fastify with resources alone', 'fastify', () => new FastifyAdapter(), { resources }],
+];
+
+/** A client that keeps its connections, as a reverse proxy does. */
+function keepAliveClient({ port }: CrudService) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 2 });
+  const fetchPath = (path: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const sent = get({ agent, port, path, host: '127.0.0.1' }, (answer) => {
+        answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+      });
+      sent.on('error', reject);
+    });
+  return { agent, fetchPath };
+}
+
+/** Longer than a test may take: only a timeout of this length would make a close slow. */
+const KEEP_ALIVE_MS = 65_000;
+const keepLong = ({ app }: CrudService): void => {
+  const server = app.getHttpServer() as Server;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+};
+
+describe.each(CASES)('on %s', (_, platform, adapter, parts) => {
+  it('[6] close() finishes the running request, and does not wait for kept connections', async () => {
+    const service = await startCrud(platform, { controllers: [SlowController], ...parts, adapter: adapter() as never });
+    keepLong(service);
+    const { agent, fetchPath } = keepAliveClient(service);
+    const bothEntered = Promise.all(
+      [1, 2].map(() => new Promise<void>((resolve) => SlowController.entered.push(resolve))),
+    );
+    const running = [fetchPath('/slow'), fetchPath('/slow')];
+    await bothEntered;
+    const start = performance.now();
+    const [, ...statuses] = await Promise.all([service.close(), ...running]);
+    expect(statuses).toEqual([200, 200]);
+    expect(performance.now() - start).toBeLessThan(10_000);
+    agent.destroy();
+  });
+});
+
+it('[6] keeps connections open while hooks of the application run before the server closes', async () => {
+  const statuses: unknown[] = [];
+  @Injectable()
+  class Drain implements BeforeApplicationShutdown {
+    async beforeApplicationShutdown(): Promise<void> {
+      for (const _ of [1, 2]) {
+        await wait(250);
+        statuses.push(await client.fetchPath('/leaves'), Object.values(client.agent.freeSockets).flat().length);
+      }
+    }
+  }
+  const service = await startCrud('express', { resources, providers: [Drain], adapter: new ExpressAdapter() });
+  keepLong(service);
+  const client = keepAliveClient(service);
+  await client.fetchPath('/leaves');
+  const [socket] = Object.values(client.agent.freeSockets).flat();
+  await service.close();
+  expect(statuses).toEqual([200, 1, 200, 1]);
+  expect(socket?.bytesWritten).toBeGreaterThan(200);
+  client.agent.destroy();
+});
+
+it('[6] close() ends a server of HTTP/2', async () => {
+  const service = await startCrud('fastify', {
+    resources,
+    adapter: new FastifyAdapter({ http2: true } as never) as never,
+  });
+  await service.close();
+  expect(service.logs.filter((line) => line.startsWith('error'))).toEqual([]);
+});
