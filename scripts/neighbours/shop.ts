@@ -52,7 +52,7 @@ interface Neighbour {
   /** Finds users elsewhere, in place of AuthModule. */
   authenticate?: (request: object) => unknown;
   /** The headers of each caller, where accounts are elsewhere. */
-  callers?: (url: string) => Promise<Record<string, object>>;
+  callers?: () => Promise<Record<string, object>>;
   typeOfUserId?: 'varchar';
   dataSourceFactory?: (options?: DataSourceOptions) => Promise<DataSource>;
 }
@@ -210,4 +210,4 @@ const app = await NestFactory.create(ShopModule, await adapter(), {
 await neighbour?.configure?.(app);
 await app.listen(0, '127.0.0.1');
 const url = await app.getUrl();
-console.log(`\nlistening ${JSON.stringify({ url, callers: await callers?.(url) })}`);
+console.log(`\nlistening ${JSON.stringify({ url, callers: await callers?.() })}`);
