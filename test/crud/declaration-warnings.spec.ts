@@ -112,7 +112,7 @@ describe('methods of a subclass', () => {
       ['beforeSave', 'afterInsert'].map(
         (name) =>
           `Tags.${name} is not a hook, so that no generated operation calls it. Use a hook (beforeCreate, beforeUpdate, ` +
-          'beforeDelete, afterCreate, afterUpdate, afterDelete), or rename the method.',
+          'beforeDelete, whenCreated, whenUpdated, whenDeleted, whenRestored, afterCreate, afterUpdate, afterDelete), or rename the method.',
       ),
     );
   });
