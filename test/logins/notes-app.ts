@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 /** An application without AuthModule: routes with rules, and notes that belong to the users who wrote them. */
 import { Controller, Get, type ModuleMetadata, Req } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -31,7 +32,7 @@ export class Note {
 export class RoutesController {
   @Get('open')
   open(@CurrentUser() user: Principal | undefined, @Req() sent: { user?: unknown }) {
-    return { user: user ?? null, same: sent.user === user };
+    return { user: user ?? null, same: isDeepStrictEqual(sent.user, user) };
   }
   @Get('api/me')
   me(@CurrentUser() user: Principal) {
