@@ -121,7 +121,7 @@ describe('the files', () => {
     expect(plain.get('src/app.module.ts')).toContain(
       '\nconst auth = AuthModule.forRoot({ userClass: User, jwtSecret, passwordPolicy, sessions: true, administration: true });\n',
     );
-    expect(textOf(plain, '.env')).toMatch(/FRONT_END_ORIGIN=\nDATABASE_FILE=data\/shop\.db\n$/);
+    expect(textOf(plain, '.env')).toMatch(/FRONT_END_ORIGIN=\n# .*\nTRUST_PROXY=\nDATABASE_FILE=data\/shop\.db\n$/);
   });
 
   it('require the versions that declarest is tested with', async () => {
