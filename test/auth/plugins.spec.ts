@@ -52,7 +52,6 @@ const codes = (options: Partial<AuthPlugin> = {}): AuthPlugin => ({
       name: 'useCode',
       route: 'POST code',
       access: 'public',
-      sendsTokens: true,
       summary: 'Log in by a code',
       texts: { code: TEXT },
       async run({ get }, { body: { code }, request: sent }) {

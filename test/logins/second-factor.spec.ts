@@ -44,7 +44,6 @@ const links: AuthPlugin = {
       name: 'useLink',
       route: 'POST link',
       access: 'public',
-      sendsTokens: true,
       summary: 'Log in by a link',
       texts: { id: { type: 'string' } },
       run: ({ get }, { body: { id }, request: sent }) => get(Logins).complete({ id }, sent),

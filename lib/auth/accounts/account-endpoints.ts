@@ -15,7 +15,6 @@ const register = accountEndpoint({
   status: 201,
   takesObject: () => refTo('Registration'),
   limit: 'register',
-  sendsTokens: true,
   summary: 'Register',
   answers: ({ members }) => ({
     201: dataAnswer('Registered and logged in', { user: PROFILE, ...TOKEN, ...members }),
@@ -34,7 +33,6 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
     access: 'public',
     takesObject: () => refTo('Credentials'),
     limit: false,
-    sendsTokens: true,
     summary: 'Log in',
     answers: ({ identity, members }) => ({
       200: dataAnswer('Logged in', { user: identity, ...TOKEN, ...members }),

@@ -91,8 +91,6 @@ export interface Endpoint<R extends string = string, O extends string = string> 
    * @default the name of a public endpoint, for each address; none for others
    */
   readonly limit?: string | false | ((services: AuthServices, call: EndpointCall<Texts<R, O>>) => Attempt);
-  /** @deprecated Has no effect: no cache may keep the answers of endpoints of accounts, unless `setHeaders` says so. */
-  readonly sendsTokens?: boolean;
   /** The name of an endpoint without which this one does not exist. */
   readonly needs?: string;
   readonly summary: string;
@@ -111,7 +109,7 @@ export interface Endpoint<R extends string = string, O extends string = string> 
  * Declares an endpoint whose body is checked and described by the same list.
  * @example
  * accountEndpoint({
- *   name: 'usePin', route: 'POST pin', access: 'public', sendsTokens: true, summary: 'Log in by a PIN',
+ *   name: 'usePin', route: 'POST pin', access: 'public', summary: 'Log in by a PIN',
  *   texts: { pin: { type: 'string', minLength: 6 } },
  *   run: async ({ get }, { body, request }) => get(Logins).complete(await get(Pins).spend(body.pin), request),
  * })

@@ -71,7 +71,6 @@ function tokenEndpoints(
       access: 'public',
       ...(settings.isInCookie ? { optionalTexts: {} } : { texts: fields }),
       limit: ({ get }, call) => get(Sessions).attemptOf(readToken(call), call.address),
-      sendsTokens: true,
       summary: 'Refresh the tokens',
       description:
         'Spends the refresh token. One that was spent before ends the session, except within 2 minutes while the new one is unused.',

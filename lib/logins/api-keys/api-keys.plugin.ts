@@ -53,7 +53,6 @@ const ENDPOINTS: readonly Endpoint[] = [
     route: 'POST keys',
     status: 201,
     takesObject: () => closedObject({ name: NAME, roles: orNull(ROLES), expiresAt: orNull(MOMENT) }, ['name']),
-    sendsTokens: true,
     summary: 'Create an API key',
     description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used.`,
     answers: {

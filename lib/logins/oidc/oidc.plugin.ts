@@ -54,7 +54,6 @@ const ENDPOINTS: readonly Endpoint[] = [
     access: 'public',
     optionalTexts: { redirectUri: REDIRECT_URI },
     limit: false,
-    sendsTokens: true,
     summary: 'Begin a login at a provider',
     description: '`id` is the name of the provider. The login must be finished within 10 minutes, by the same client.',
     answers: { 200: BEGUN, ...unknown('Provider'), ...LIMITED },
@@ -68,7 +67,6 @@ const ENDPOINTS: readonly Endpoint[] = [
     route: 'POST oidc',
     access: 'public',
     texts: RESPONSE,
-    sendsTokens: true,
     summary: 'Log in by the response of a provider',
     description: 'Creates a user where the application allows it.',
     answers: ({ identity, members }) => ({
@@ -98,7 +96,6 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'beginIdentityLink',
     route: 'POST identities/:id',
     optionalTexts: { redirectUri: REDIRECT_URI, password: SECRET },
-    sendsTokens: true,
     summary: 'Begin to link a login at a provider',
     description: '`id` is the name of the provider. Users who have a password must send it.',
     answers: { 200: BEGUN, ...WRONG_PASSWORD, ...unknown('Provider') },

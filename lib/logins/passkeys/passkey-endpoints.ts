@@ -63,7 +63,6 @@ const startEndpoint = (
     optionalTexts: {},
     ...endpoint,
     limit: false,
-    sendsTokens: true,
     answers: { ...startAnswer, ...LIMITED, ...endpoint.answers },
     async run(services, call) {
       await services.attempts.take({ action: 'passkeyChallenge', address: call.address });
@@ -114,7 +113,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     access: 'public',
     limit: 'passkey',
     takesObject: () => LOGIN,
-    sendsTokens: true,
     summary: 'Log in by a passkey',
     answers: ({ identity, members }) => ({
       200: dataAnswer('Logged in', { user: identity, ...TOKEN, ...members }),
@@ -146,7 +144,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     needs: 'register',
     limit: 'register',
     takesObject: REGISTRATION,
-    sendsTokens: true,
     summary: 'Register by a passkey, without a password',
     answers: ({ members }) => ({
       201: dataAnswer('Registered and logged in', { user: PROFILE, ...TOKEN, ...members }),

@@ -14,7 +14,6 @@ export const passkeyStep = accountEndpoint({
   access: 'public',
   limit: 'passkey',
   takesObject: () => LOGIN,
-  sendsTokens: true,
   summary: 'Use a passkey as the second step of a login',
   description: 'The credential is for the options `passkey` in the answer of the login.',
   answers: ({ identity, members }) => ({
