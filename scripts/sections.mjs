@@ -18,6 +18,8 @@ const SECTIONS = new Map([
   ['2.5', 'Authentication: token'],
   ['2.6', 'Authentication: the user class as a resource'],
   ['2.7', 'Authentication: operations run as a user'],
+  ['2.8', 'Authentication: transactions of the application'],
+  ['2.9', 'Authentication: what lasts'],
   ['3.1', 'Rules: patterns'],
   ['3.2', 'Rules: meaning'],
   ['3.3', 'Rules: precedence'],
