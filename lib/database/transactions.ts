@@ -109,7 +109,6 @@ class TransactionEnds implements EntitySubscriberInterface {
     this.of(runner).work.push(work);
   }
 
-  /** Does not hold the connection until the work is done. */
   async run(runner: QueryRunner): Promise<void> {
     for (const each of this.of(runner).work.splice(0)) await each();
   }
@@ -121,6 +120,7 @@ class TransactionEnds implements EntitySubscriberInterface {
 
   afterTransactionCommit({ queryRunner }: TransactionStartEvent): void {
     this.of(queryRunner).starts.pop();
+    // Not awaited: the connection is held until TypeORM goes on.
     if (!queryRunner.isTransactionActive) void this.run(queryRunner);
   }
 
