@@ -1,5 +1,6 @@
 /** Authenticates each request before any guard, and decides on requests that Nest's guards do not see. */
-import { pathOf, type HttpRequest } from '../http/http-request.js';
+import { NotFoundException } from '@nestjs/common';
+import { pathOf, targetOf, type HttpRequest } from '../http/http-request.js';
 import type { Application } from '../routes/application.js';
 import { isPlatformRequest, type FastifyInstance } from '../routes/fastify-routes.js';
 import type { AccessDecision, Refused } from './security-rules.guard.js';
@@ -34,8 +35,17 @@ export function installAccessMiddleware(application: Application, decision: Acce
   adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
     identify(request, () => (isPlatformRequest(request) ? enforceOnRoute(request, reply, done) : done()), done);
   });
+  // Fastify does not tell where middleware is mounted: a refusal is the answer to an unknown path.
+  const hideUnknown = enforce(
+    application,
+    decision,
+    (compiled, request) => compiled.ofUnknown(request.method, pathOf(request)),
+    (request, fail) => fail(new NotFoundException(`Cannot ${request.method} ${targetOf(request)}`)),
+  );
+  const enforceOutsideRoutes: Middleware = (request, response, next) =>
+    enforceOutside(request, response, () => hideUnknown(request, response, next));
   // Middleware that main.ts mounts runs before or after the hook, but after this one.
-  adapter.use(enforceOutside as never);
+  adapter.use(enforceOutsideRoutes as never);
 }
 
 /** No exception filter runs here: a refusal is sent at once. */
@@ -43,6 +53,7 @@ function enforce(
   application: Application,
   decision: AccessDecision,
   find: (compiled: CompiledAccess, request: HttpRequest) => Access | undefined,
+  refuseAs?: (request: HttpRequest, fail: Next) => void,
 ): Middleware {
   return (request, response, next) => {
     const access = decision.accessTo((compiled) => find(compiled, request));
@@ -51,6 +62,7 @@ function enforce(
       if (!refused && application.probes?.stops(request))
         return application.answer(request, response, { status: 403, body: '', headers: {} });
       if (!refused) return next();
+      if (refuseAs) return refuseAs(request, next);
       const { exception, headers } = refused;
       application.answer(request, response, { status: exception.getStatus(), body: exception.getResponse(), headers });
     };

@@ -44,6 +44,11 @@ export class CompiledAccess {
     return isGoverned ? this.ofPathOutside(method, path) : undefined;
   }
 
+  /** The access of a request that no route serves, but that middleware may answer; `undefined` for every other. */
+  ofUnknown(method: string, path: string): Access | undefined {
+    return this.table.isUnknown(method, path) ? this.ofPathOutside(method, path) : undefined;
+  }
+
   /** The access to a path outside Nest's routes: what no rule matches is public there, whatever the default access is. */
   ofPathOutside(method: string, path: string): Access {
     return this.anyRoute.of(ANY_PATH, method)?.(concretePath(path)) ?? DENIED;

@@ -17,7 +17,7 @@ export interface Refused {
   readonly headers: FailureAnswer['headers'];
 }
 
-/** Is called for each 401 and 403 of the access rules. It must not throw. */
+/** Is called for each 401 and 403 of the access rules, and each 404 in their place. It must not throw. */
 export abstract class RefusalObserver {
   /** @param rule the one that refuses, or `default` */
   abstract refused(rule: string, request: HttpRequest): void;

@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import { RequestMethod, VersioningType } from '@nestjs/common';
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { controllerMethodOf } from './controller-methods.js';
-import { ANY_PATH, isRoute, makeRoute, mountOf, servesMethod, type Route, type ServedRoute } from './route.js';
+import { ANY_PATH, isRoute, makeRoute, meets, mountOf, servesMethod, type Route, type ServedRoute } from './route.js';
 import { RouteTable } from './route-table.js';
 
 type Handler = ((...args: unknown[]) => unknown) & { readonly stack?: readonly Layer[] };
@@ -90,7 +90,9 @@ export class ExpressRoutes extends RouteTable {
   }
 
   override hasPlatformRoute(method: string, path: string): boolean {
-    const platform = this.current.platform.find((each) => serves(each, method, path));
+    const { platform: mounted, bound } = this.current;
+    if (bound.some((each) => serves(each, method, path))) return true;
+    const platform = mounted.find((each) => serves(each, method, path));
     // A controller's route may pass a request of another version on to the next layer.
     if (!platform || this.sharePaths) return platform !== undefined;
     return !this.current.controllers.some((each) => each.place < platform.place && serves(each, method, path));
@@ -114,15 +116,20 @@ export class ExpressRoutes extends RouteTable {
     );
     const nestRoutes = controllers.map(({ route }) => route);
     const lastOfNest = controllers.at(-1)?.place ?? -1;
-    const platform = stack.flatMap((layer, place) => {
+    const others = stack.flatMap((layer, place) => {
+      if (controllerRoutesOf(layer).length > 0) return [];
       const isBeforeNest = place < this.beforeNest;
-      // Between are Nest's own layers. Behind them, it mounts routers for its answer 404.
-      const isPlatform = isBeforeNest || (place > lastOfNest && !this.isExcludedFromPrefix(layer));
-      if (!isPlatform || controllerRoutesOf(layer).length > 0) return [];
       return platformRoutesOf(layer, nestRoutes, isBeforeNest).map((each) => ({ ...each, place }));
     });
+    // Behind its routes, Nest mounts routers for its answer 404.
+    const isBehind = (place: number): boolean =>
+      place > lastOfNest && !this.isExcludedFromPrefix(stack[place] as Layer);
+    const platform = others.filter(({ place }) => place < this.beforeNest || isBehind(place));
+    // Between are the middlewares that modules bind. Those at a path of a route pass requests on to it.
+    const between = others.filter(({ place }) => place >= this.beforeNest && place < lastOfNest);
+    const bound = between.filter(({ route }) => !nestRoutes.some((each) => meets(each, route)));
     const all = [...controllers, ...platform].toSorted((a, b) => a.place - b.place);
-    return { length: stack.length, controllers, platform, all };
+    return { length: stack.length, controllers, platform, bound, all };
   }
 
   /** For a path that is excluded from the global prefix, Nest registers its answer 404 as a route of that path. */

@@ -109,6 +109,11 @@ export class FastifyRoutes extends RouteTable {
     return METHODS.some((each) => (each === 'OPTIONS' ? this.find(each, path) : this.paramsOf(each, path)));
   }
 
+  /** A preflight of a route is none: middleware answers it. */
+  override isUnknown(method: string, path: string): boolean {
+    return !this.paramsOf(method, path) && !(method === 'OPTIONS' && this.hasRoute(path));
+  }
+
   private add(options: FastifyRoute): void {
     if (isPreflightRoute(options)) return;
     const { method, url, config, constraints } = options;

@@ -52,4 +52,9 @@ export abstract class RouteTable {
   hasPlatformRoute(_method: string, _path: string): boolean {
     return false;
   }
+
+  /** Whether no route serves a request, which middleware may answer. Not on Express, whose mounts are platform routes. */
+  isUnknown(_method: string, _path: string): boolean {
+    return false;
+  }
 }

@@ -106,6 +106,14 @@ export const overlaps = eachLevel((a, b) => a === undefined || b === undefined |
 export const nests: CompareShapes = (a, b) => covers(a, b) || covers(b, a);
 export const isSameShape: CompareShapes = (a, b) => a.open === b.open && hasSameLevels(a, b);
 
+/** Whether two routes may serve one path. Letters of either case are the same. */
+export const meets = (a: Route, b: Route): boolean =>
+  a.shapes.some((one) => b.shapes.some((other) => startsLike(one, other) && startsLike(other, one)));
+
+const startsLike = ({ levels, open }: RouteShape, { levels: others }: RouteShape): boolean =>
+  (open || others.length <= levels.length) &&
+  levels.every((level, index) => !level || !others[index] || level.toLowerCase() === others[index].toLowerCase());
+
 interface Node<T> {
   readonly values: T[];
   readonly children: Map<Level, Node<T>>;
