@@ -40,8 +40,10 @@ function memberNamesOf(prototype: object | null): string[] {
 /** What a sent value must be if its transformer throws. */
 export const CONVERTIBLE = 'a value that the server can convert';
 
-/** `failed` names the values whose transformers throw. */
-export type TransformSent = (sent: JsonObject) => { readonly values: JsonObject; readonly failed: ReadonlySet<string> };
+/** `undefined` where every value stays. `failed` names the values whose transformers throw. */
+export type TransformSent = (
+  sent: JsonObject,
+) => { readonly values: JsonObject; readonly failed: ReadonlySet<string> } | undefined;
 
 const logger = new Logger('declarest');
 
@@ -68,17 +70,23 @@ export function sentTransformer(type: unknown): TransformSent | undefined {
     };
     const copy = copyOf(sent) as JsonObject;
     const all = convert(copy);
-    const values = Object.entries(sent).map(([name, value]) => {
+    let isChanged = false;
+    const values = { ...sent };
+    for (const [name, value] of Object.entries(sent)) {
       // Converts one value, beside which the transformer can read the others.
       const one = (): JsonObject => Object.assign(Object.create(copy) as object, { [name]: copyOf(value) });
       const converted = all ?? convert(one(), name) ?? {};
       // A setter of the class has taken a value that is not there.
-      const isKept = !Object.hasOwn(converted, name) || isDeepStrictEqual(converted[name], copyOf(value));
-      return [name, isKept ? value : converted[name]];
-    });
-    return { values: Object.fromEntries(values) as JsonObject, failed };
+      if (!Object.hasOwn(converted, name) || isSameValue(converted[name], value)) continue;
+      isChanged = true;
+      values[name] = converted[name];
+    }
+    return isChanged || failed.size > 0 ? { values, failed } : undefined;
   };
 }
+
+const isSameValue = (converted: unknown, sent: unknown): boolean =>
+  Object.is(converted, sent) || (typeof sent === 'object' && isDeepStrictEqual(converted, copyOf(sent)));
 
 /** `@Exclude()` on the class itself does not hold for subclasses. A ValidationPipe cannot construct every class either. */
 function blankOf(type: Type<object>): Type<object> | undefined {
@@ -95,8 +103,10 @@ function blankOf(type: Type<object>): Type<object> | undefined {
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  const members = Object.entries(value).filter(([name]) => name !== 'constructor' && name !== '__proto__');
-  return Object.fromEntries(members.map(([name, each]) => [name, copyOf(each)]));
+  const copy: Record<string, unknown> = {};
+  for (const [name, each] of Object.entries(value))
+    if (name !== 'constructor' && name !== '__proto__') copy[name] = copyOf(each);
+  return copy;
 }
 
 function load(): ClassTransformer | false {

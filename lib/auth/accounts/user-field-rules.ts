@@ -87,15 +87,15 @@ export class UserFieldRules {
 
   /** Applies class-transformer to the columns that the application adds. */
   private transform(input: Input, checks: Checks): [Input, Checks] {
-    if (!this.transformSent) return [input, checks];
     const sent = Object.entries(input).filter(([name]) => this.fields.includes(name));
-    const { values, failed } = this.transformSent(Object.fromEntries(sent));
-    const refused = [...failed].map((name): [string, Check] => [
+    const changed = this.transformSent?.(Object.fromEntries(sent));
+    if (!changed) return [input, checks];
+    const refused = [...changed.failed].map((name): [string, Check] => [
       name,
       (value) => ({ expected: CONVERTIBLE, ...checks[name]?.(value) }),
     ]);
     return [
-      { ...input, ...values },
+      { ...input, ...changed.values },
       { ...checks, ...Object.fromEntries(refused) },
     ];
   }

@@ -31,7 +31,9 @@ export function fill<T extends object>(entity: T, values: Values): T {
 
 /** Assigning would call a setter of the prototype, such as that of a lazy relation, or fail where it has only a getter. */
 export function setOwn(target: object, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+  if (name in target)
+    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+  else (target as Record<string, unknown>)[name] = value;
 }
 
 /** Sets a value behind a path, in objects that it creates. */

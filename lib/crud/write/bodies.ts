@@ -54,7 +54,7 @@ export function readBody(task: Task, body: JsonObject, kind: WriteKind, source =
     if (!isSame(field, value, expected))
       wrong.push({ field: field.name, message: `must be ${describeJson(expected)} as in the path, or nothing` });
   }
-  const free = new Map([...values].filter(([field]) => !fixed.has(field)));
+  const free = fixed.size === 0 ? values : new Map([...values].filter(([field]) => !fixed.has(field)));
   const { ids, errors: idErrors } = readLinks(plan, body, kind);
   return {
     kind,
@@ -123,14 +123,17 @@ async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: obj
 
 /** Applies the decorators of class-transformer. A value that becomes `undefined` counts as not sent. */
 function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Field, value: unknown) => boolean) {
-  const [values, errors, record] = [new Map(sent), [] as FieldError[], {}];
+  const errors: FieldError[] = [];
   const chosen = transformSent ? [...sent].filter(([field, value]) => isChosen(field, value)) : [];
-  if (!transformSent || chosen.length === 0) return { values, errors };
+  if (!transformSent || chosen.length === 0) return { values: sent, errors };
+  const record = {};
   for (const [field, value] of sent) setAtPath(record, field.path, value);
-  const { values: converted, failed } = transformSent(record);
+  const changes = transformSent(record);
+  if (!changes) return { values: sent, errors };
+  const values = new Map(sent);
   for (const [field, value] of chosen) {
-    const outcome = valueAt(field.path, converted);
-    if (!failed.has(field.path[0] ?? '')) {
+    const outcome = valueAt(field.path, changes.values);
+    if (!changes.failed.has(field.path[0] ?? '')) {
       if (outcome === undefined) values.delete(field);
       // `@Type(() => Date)` makes an invalid date of other text, and a date of what a column holds as text.
       else if (!(outcome instanceof Date) || 'value' in readValue(field, outcome)) values.set(field, outcome);
