@@ -4,7 +4,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Inject } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, HttpAdapterHost } from '@nestjs/core';
 
 /** Decorators as functions, since these are plain modules: `decorated(class {…}, [Controller('x')], { list: [Get()] })`. */
@@ -319,16 +319,35 @@ export const rows = [
     minNode: 22,
     setup: async () => {
       const i18n = await import('nestjs-i18n');
+      const { FailureMessages } = await import('declarest');
       const path = folder('i18n');
-      folder('i18n/en');
-      writeFileSync(join(path, 'en', 'shop.json'), '{"open": "We are open"}');
+      for (const [language, required] of Object.entries({ en: 'is required', de: 'fehlt' })) {
+        folder(`i18n/${language}`);
+        writeFileSync(join(path, language, 'fields.json'), JSON.stringify({ 'is required': required }));
+      }
+      /** As docs/errors.md says. */
+      class Messages extends FailureMessages {
+        translate(message) {
+          const lang = i18n.I18nContext.current()?.lang;
+          return message === 'is required' ? this.translations.t(`fields.${message}`, { lang }) : message;
+        }
+      }
+      Inject(i18n.I18nService)(Messages.prototype, 'translations');
       const loaderOptions = { path, watch: false };
       const resolvers = [{ use: i18n.QueryResolver, options: ['lang'] }, i18n.AcceptLanguageResolver];
       const configure = (app) => {
         app.useGlobalPipes(new i18n.I18nValidationPipe());
         app.useGlobalFilters(new i18n.I18nValidationExceptionFilter());
       };
-      return { imports: [i18n.I18nModule.forRoot({ fallbackLanguage: 'en', loaderOptions, resolvers })], configure };
+      const imports = [i18n.I18nModule.forRoot({ fallbackLanguage: 'en', loaderOptions, resolvers })];
+      return { imports, providers: [Messages], configure };
+    },
+    works: async ({ send, equal }) => {
+      for (const [language, message] of Object.entries({ de: 'fehlt', en: 'is required' })) {
+        const headers = { 'accept-language': language };
+        const { json } = await send('POST /api/products', { as: 'ann', json: { stock: 1 }, headers });
+        equal(json.errors, [{ field: 'name', message }]);
+      }
     },
   },
   {

@@ -35,6 +35,7 @@ import {
   type Repository,
   VersionColumn,
 } from 'typeorm';
+import { AccessModule } from 'declarest';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { PLATFORMS, type Platform } from '../harness/platforms.js';
 import { Seen, startTwins } from './twins.js';
@@ -221,11 +222,12 @@ describe.each(CASES)('[4.6] [issue 16] on %s and %s, %s', (platform, database, w
       generated: {
         enableBatch: true,
         enableRestore: true,
-        deletedRoles: [],
+        deletedRoles: ['ADMIN'],
       },
       handwritten: handwritten(pair[1]),
       except: ['deletedAt', 'author', 'authorId'],
       dataSource: { subscribers: listened.map(subscriber) },
+      imports: [AccessModule.forRoot({ authenticate: () => ({ id: 1, roles: ['ADMIN'] }) })],
     });
     try {
       for (const name of ['Ann', 'Bob']) await twins.dataSource.getRepository(Author).insert({ name });
@@ -256,6 +258,8 @@ describe.each(CASES)('[4.6] [issue 16] on %s and %s, %s', (platform, database, w
       await same('DELETE', '/1');
       await same('POST', '/1/restore');
       await same('DELETE', '/batch?ids=2,3');
+      await same('DELETE', '/1?purge=true');
+      await same('DELETE', '/2?purge=true');
       await twins.rows();
       // What changes nothing is no event; the version changes with every write of ours.
       const { json: again } = await twins.send('PATCH', '/generated/4', { json: { title: 'five' } });
