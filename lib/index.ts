@@ -22,7 +22,8 @@ export { UserAccounts } from './auth/accounts/user-accounts.js';
 export { InvalidUserError } from './auth/users/user-checks.js';
 
 // Plugins of accounts
-export { accountEndpoint, AuthServices } from './auth/plugins/plugin.js';
+export { AuthServices } from './auth/plugins/auth-services.js';
+export { accountEndpoint } from './auth/plugins/plugin.js';
 export type { AccountChange, AuthPlugin, Endpoint, EndpointCall } from './auth/plugins/plugin.js';
 export type { IssuedParts, LoginChallenge, LoginContext } from './auth/plugins/plugin.js';
 export type { DocumentParts, LoginDocument } from './auth/plugins/document-parts.js';

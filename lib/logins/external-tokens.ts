@@ -1,6 +1,7 @@
 /** Tokens of another issuer beside those of AuthModule: each stands for a stored user, whom the application names. */
 import type { Authentication } from '../access/principal.js';
-import type { AuthPlugin, AuthServices } from '../auth/plugins/plugin.js';
+import type { AuthServices } from '../auth/plugins/auth-services.js';
+import type { AuthPlugin } from '../auth/plugins/plugin.js';
 import type { AuthUser } from '../auth/users/auth-user.js';
 import type { HttpRequest } from '../http/http-request.js';
 import type { Principal } from '../http/principal.js';

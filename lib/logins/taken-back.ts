@@ -7,6 +7,6 @@ import type { AccountChange } from '../auth/plugins/plugin.js';
  */
 export async function isTakenBack(change: AccountChange, mailed: MailedTokens | undefined): Promise<boolean> {
   const { name } = change;
-  if (name !== 'password.changed' || change.keptSession !== undefined || !mailed) return false;
+  if (name !== 'password.changed' || change.by !== 'link' || !mailed) return false;
   return !(await mailed.isVerified(change.user));
 }

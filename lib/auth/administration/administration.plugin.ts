@@ -9,8 +9,8 @@ import { AccessRefused } from '../../http/refusal.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
 import { MailedLinks } from '../links/mailed-links.js';
 import { ACCEPTED, BOOLEAN, dataAnswer, INVALID, MESSAGE, NAMES, PROFILE, unknown } from '../plugins/document-parts.js';
-import { accountEndpoint, type AuthPlugin, type AuthServices, type Endpoint } from '../plugins/plugin.js';
-import { Sessions } from '../sessions/sessions.js';
+import type { AuthServices } from '../plugins/auth-services.js';
+import { accountEndpoint, type AuthPlugin, type Endpoint } from '../plugins/plugin.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { checkChanges, USER_SCHEMAS } from '../users/user-checks.js';
 import { readUserQuery } from './user-list.js';
@@ -126,7 +126,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     answers: unknown('User'),
     async run(services, { id, user }) {
       await findUser(services, id, user());
-      await services.get(Sessions).endAll(id);
+      await services.get(UserAccounts).endSessions(id);
     },
   }),
 ];

@@ -1,11 +1,13 @@
 /** The hooks of all plugins, as the core calls them. */
 import { Inject, Injectable } from '@nestjs/common';
-import { lookUp, type Authentication } from '../../access/principal.js';
+import { authenticationOf, lookUp, type Authentication } from '../../access/principal.js';
 import type { HttpRequest } from '../../http/http-request.js';
+import { AuthenticationRequired } from '../../http/refusal.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { setHeaders } from '../../response-headers/answer-headers.js';
-import { AuthServices, type AccountChange, type AuthPlugin, type Endpoint, type IssuedParts } from './plugin.js';
+import { AuthServices } from './auth-services.js';
+import type { AccountChange, AuthPlugin, Endpoint, IssuedParts } from './plugin.js';
 import type { LoginChallenge, LoginContext } from './plugin.js';
 
 interface Issued {
@@ -44,6 +46,14 @@ export class AuthPlugins {
       }
     }
     return results;
+  }
+
+  /** A token that belongs to no session, such as one of another issuer, ends by itself. @throws 401 where it has ended */
+  async expectSession(request: HttpRequest): Promise<void> {
+    const { session } = authenticationOf(request) ?? {};
+    if (session === undefined) return;
+    for (const plugin of this.plugins)
+      if ((await plugin.hasSession?.(this.services, session)) === false) throw new AuthenticationRequired(true);
   }
 
   async beforeLogin(user: AuthUser, context: LoginContext): Promise<LoginChallenge | undefined> {

@@ -14,8 +14,9 @@ import { clientInfoOf } from '../throttle/client-info.js';
 import { readTexts } from '../users/user-checks.js';
 import { keepResponse } from '../../response-headers/answer-headers.js';
 import { noStore } from '../../response-headers/no-store.guard.js';
-import { endpointsOf } from './auth-plugins.js';
-import { type AuthPlugin, AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
+import { AuthPlugins, endpointsOf } from './auth-plugins.js';
+import { AuthServices } from './auth-services.js';
+import type { AuthPlugin, Endpoint, EndpointCall } from './plugin.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 
@@ -57,6 +58,7 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
 type Call = EndpointCall<Readonly<Record<string, string>>>;
 
 async function answer(endpoint: Endpoint, services: AuthServices, request: HttpRequest): Promise<unknown> {
+  if (changesAccount(endpoint)) await services.get(AuthPlugins).expectSession(request);
   const call: Call = {
     request,
     address: clientInfoOf(request).address,
@@ -74,6 +76,9 @@ async function answer(endpoint: Endpoint, services: AuthServices, request: HttpR
   // A refusal rolls back the transaction of an interceptor around, and must not undo a counted or spent attempt.
   return outsideOfTransactions(() => (attempt ? services.attempts.run(attempt, run) : run()));
 }
+
+const changesAccount = ({ route, access, allowsEndedSession }: Endpoint): boolean =>
+  !route.startsWith('GET ') && access !== 'public' && allowsEndedSession !== true;
 
 function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, request: HttpRequest): JsonObject {
   if (takesObject) return jsonBodyOf(request);

@@ -1,6 +1,5 @@
-/** What a plugin of accounts is made of: hooks and endpoints, and the services that they work with. */
-import { Inject, Injectable, type Provider, type Type } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+/** What a plugin of accounts is made of: hooks and endpoints. */
+import type { Provider, Type } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
 import type { ParameterDocument } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
@@ -9,49 +8,13 @@ import type { LoginClaims, Principal } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { DeclaredRoute } from '../../routes/declared-route.js';
 import type { Attempt, AttemptLimits } from '../throttle/attempt.js';
-import { Attempts } from '../throttle/attempts.js';
 import type { ClientInfo } from '../throttle/client-info.js';
 import type { TokenKey } from '../tokens/access-tokens.js';
-import { AuthEvents } from '../users/auth-events.js';
-import { profileOf, type AuthUser } from '../users/auth-user.js';
-import { AUTH_OPTIONS } from '../users/options-token.js';
+import type { AuthUser } from '../users/auth-user.js';
 import type { Texts } from '../users/user-checks.js';
-import { UserRepository, type UserFields } from '../users/user.repository.js';
-import { Background } from './background.js';
-import { setHeaders } from '../../response-headers/answer-headers.js';
+import type { UserRepository, UserFields } from '../users/user.repository.js';
+import type { AuthServices } from './auth-services.js';
 import type { Answers, DocumentParts, LoginDocument } from './document-parts.js';
-
-/** What the hooks and the endpoints of an `AuthPlugin` work with. */
-@Injectable()
-export class AuthServices {
-  constructor(
-    readonly users: UserRepository,
-    readonly attempts: Attempts,
-    readonly events: AuthEvents,
-    private readonly background: Background,
-    private readonly moduleRef: ModuleRef,
-    @Inject(AUTH_OPTIONS) private readonly options: Parameters<typeof profileOf>[1],
-  ) {}
-
-  /**
-   * A provider of the plugin, of the application, or of the package, such as `UserAccounts` and `Logins`.
-   * @throws Error where there is none
-   */
-  readonly get = <T>(token: (abstract new (...args: never[]) => T) | string | symbol): T =>
-    this.moduleRef.get<T>(token as never, { strict: false });
-
-  /** A user as `me` shows it, without added columns. */
-  readonly profileOf = (user: AuthUser): ReturnType<typeof profileOf> => profileOf(user, this.options);
-
-  /**
-   * Runs work after the answer, whose time then does not depend on it. At shutdown, the application waits up to 10 s for it.
-   * @param what begins the line that is logged where the work fails, such as `The mail of a link`
-   */
-  readonly afterAnswer = (what: string, work: () => Promise<void>): void => this.background.run(what, work);
-
-  /** Sets headers of the answer, or adds a cookie. @throws Error for a request that no account endpoint answers */
-  readonly setHeaders = setHeaders;
-}
 
 /** @typeParam Body the texts of the body */
 export interface EndpointCall<Body = object> {
@@ -93,6 +56,12 @@ export interface Endpoint<R extends string = string, O extends string = string> 
   readonly limit?: string | false | ((services: AuthServices, call: EndpointCall<Texts<R, O>>) => Attempt);
   /** The name of an endpoint without which this one does not exist. */
   readonly needs?: string;
+  /**
+   * Whether a token whose session has ended is good enough for a change. Without it, such a token is 401 for every method
+   * but GET, whatever `revocation` says (OWASP ASVS 5.0, 7.4.1).
+   * @default false
+   */
+  readonly allowsEndedSession?: boolean;
   readonly summary: string;
   readonly description?: string;
   /** The id of the operation in the OpenAPI document. @default `name` */
@@ -148,14 +117,20 @@ export interface IssuedParts {
 /**
  * A change of an account that has been stored. `user.created` is a user of `UserAccounts`, whose address counts as verified;
  * `user.loggedOut` asks to end all sessions. `fields` are the changed columns: `active: false` ends what lets the user in.
- * `keptSession` is that of the user who has changed the own password.
+ * `by` says who has changed the password: the user, a mailed link, or the application. `keptSession` goes on.
  */
 export type AccountChange = { readonly userId: string } & (
   | { readonly name: 'user.created'; readonly user: AuthUser }
   | { readonly name: 'user.changed'; readonly user: AuthUser; readonly fields: UserFields }
-  | { readonly name: 'password.changed'; readonly user: AuthUser; readonly keptSession: string | undefined }
+  | {
+      readonly name: 'password.changed';
+      readonly user: AuthUser;
+      readonly by: 'user' | 'link' | 'application';
+      readonly keptSession: string | undefined;
+    }
   | { readonly name: 'email.changed'; readonly user: AuthUser; readonly from: string | null }
-  | { readonly name: 'user.deleted' | 'user.loggedOut' }
+  | { readonly name: 'user.loggedOut'; readonly keptSession?: string | undefined }
+  | { readonly name: 'user.deleted' }
 );
 
 /**
@@ -230,6 +205,9 @@ export interface AuthPlugin {
     user: AuthUser,
     context: LoginContext,
   ): Promise<LoginChallenge | undefined> | LoginChallenge | undefined;
+
+  /** Whether the session of a token goes on. Is asked before a request changes an account. */
+  hasSession?(services: AuthServices, session: string): Promise<boolean>;
 
   /** Adds to the answer and the token of a login. Where it throws, there is no token. */
   issue?(services: AuthServices, user: AuthUser, context: LoginContext): Promise<IssuedParts> | IssuedParts;

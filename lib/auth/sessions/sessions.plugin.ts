@@ -3,6 +3,7 @@ import { BadRequestException, NotFoundException, UnauthorizedException } from '@
 import { authenticationOf, lookUp } from '../../access/principal.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
+import { UserAccounts } from '../accounts/user-accounts.js';
 import type { SessionOptions } from '../options/session-options.js';
 import { BOOLEAN, dataAnswer, TEXT_OR_NULL, TOKEN, unauthorizedOr, unknown } from '../plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../plugins/plugin.js';
@@ -122,7 +123,7 @@ function tokenEndpoints(
       status: 204,
       summary: 'End all own sessions',
       async run({ get, setHeaders }, { user, request }) {
-        await get(Sessions).endAll(String(user().id));
+        await get(UserAccounts).endSessions(user().id);
         setHeaders(request, afterLogout);
       },
     }),
@@ -185,6 +186,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
       const { tokens, ...issued } = await get(Sessions).start(user, context);
       return { ...issued, ...carrier.send(tokens) };
     },
+    hasSession: async ({ get }, session) => (await get(SessionStore).find(session)) !== undefined,
     accountChanged: ({ get }, change) => get(Sessions).follow(change),
     usesCookies: settings.isInCookie,
     describe: () => ({ members: membersOf(settings), schemas: [SESSION_SCHEMA] }),

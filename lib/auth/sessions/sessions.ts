@@ -120,9 +120,10 @@ export class Sessions {
   /** Ends what a change of the account must not leave open. */
   async follow(change: AccountChange): Promise<number> {
     const { name, userId } = change;
-    if (name === 'password.changed') return this.endAll(userId, change.keptSession);
-    const isOver = name === 'user.deleted' || name === 'user.loggedOut';
-    return isOver || (name === 'user.changed' && change.fields.active === false) ? this.endAll(userId) : 0;
+    if (name === 'password.changed' || name === 'user.loggedOut') return this.endAll(userId, change.keptSession);
+    return name === 'user.deleted' || (name === 'user.changed' && change.fields.active === false)
+      ? this.endAll(userId)
+      : 0;
   }
 
   private reportEnd(facts: { readonly userId: string; readonly sessionId?: string; readonly count: number }): void {

@@ -4,7 +4,8 @@ import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common'
 import { AccessRules } from '../../access/access-rules.js';
 import type { Authentication } from '../../access/principal.js';
 import type { ResolvedAuthOptions } from '../../auth/options/resolve-options.js';
-import { type AccountChange, AuthServices } from '../../auth/plugins/plugin.js';
+import { AuthServices } from '../../auth/plugins/auth-services.js';
+import type { AccountChange } from '../../auth/plugins/plugin.js';
 import { MailedTokens } from '../../auth/links/mailed-tokens.js';
 import { SessionStore } from '../../auth/sessions/session-store.js';
 import { hashOf } from '../../auth/tokens/secret-tokens.js';

@@ -2,6 +2,7 @@
 import { BadRequestException, ConflictException, Inject, Injectable } from '@nestjs/common';
 import { Optional, UnauthorizedException } from '@nestjs/common';
 import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
+import { UserAccounts } from '../../auth/accounts/user-accounts.js';
 import { UserFieldRules } from '../../auth/accounts/user-field-rules.js';
 import { MailedTokens } from '../../auth/links/mailed-tokens.js';
 import { NO_PASSWORD } from '../../auth/passwords/password-hasher.js';
@@ -39,6 +40,7 @@ export class Passkeys {
     private readonly users: UserRepository,
     private readonly rules: UserFieldRules,
     private readonly logins: Logins,
+    private readonly accounts: UserAccounts,
     private readonly events: AuthEvents,
     @Inject(PASSKEY_SETTINGS) private readonly settings: PasskeysOptions,
     @Optional() private readonly mailed?: MailedTokens,
@@ -137,6 +139,8 @@ export class Passkeys {
       throw new BadRequestException(NOT_VERIFIED);
     }
     this.events.emit('passkey.added', { userId, passkeyId: passkey.id });
+    // The other sessions have not given the new factor.
+    if (this.settings.secondFactor) await this.accounts.endOtherSessions(userId, owner.session || undefined);
     return passkey;
   }
 

@@ -1,7 +1,8 @@
 /** A second step of logins: a code of an authenticator app, or a recovery code. */
 import { UnauthorizedException } from '@nestjs/common';
 import { dataAnswer, LIMITED, TOKEN, unauthorizedOr } from '../../auth/plugins/document-parts.js';
-import { accountEndpoint, type AuthPlugin, type AuthServices, type Endpoint } from '../../auth/plugins/plugin.js';
+import type { AuthServices } from '../../auth/plugins/auth-services.js';
+import { accountEndpoint, type AuthPlugin, type Endpoint } from '../../auth/plugins/plugin.js';
 import type { EndpointCall } from '../../auth/plugins/plugin.js';
 import { limitByAddress } from '../../auth/throttle/attempt.js';
 import { authFailure } from '../../documents/failures.js';

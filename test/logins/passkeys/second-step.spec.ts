@@ -79,6 +79,17 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     (await request(app.url, 'GET', '/api/payouts', { token })).status;
   const challenges = () => app.app.get(DataSource, { strict: false }).getRepository(FactorChallenge);
 
+  it('[2.9] [issue 18] a new passkey ends the other sessions, and the one that adds it goes on', async () => {
+    await start();
+    const who = await new Person(app).registerByPassword();
+    const other = (await login(who)).json.data;
+    const refresh = (refreshToken: string) => app.post('/api/auth/refresh', { refreshToken });
+    expect((await who.add()).status).toBe(201);
+    expect((await refresh(other.refreshToken)).status).toBe(401);
+    expect((await who.list()).length).toBe(1);
+    expect((await app.get('/api/auth/sessions', { token: who.token ?? '' })).json.data).toHaveLength(1);
+  });
+
   it('the right password is answered by a challenge, and the passkey logs in', async () => {
     await start();
     const ann = await person();
