@@ -39,7 +39,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/sql': 933,
   'crud/store': 2_010,
   'crud/write': 900,
-  database: 512,
+  database: 603,
   documents: 303,
   entities: 1_962,
   express: 63,
