@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { connect, Socket } from 'node:net';
 import type { TypeOrmModuleOptions } from '@nestjs/typeorm';
@@ -27,7 +28,9 @@ const limited = (socket: Socket): Socket => socket.setTimeout(15_000, () => sock
 function server(url: string): DataSourceOptions | undefined {
   if (/^postgres(ql)?:/.test(url)) {
     const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000 };
-    return { type: 'postgres', url, extra: { ...timeouts, stream: () => limited(new Socket()) } };
+    // Without a listener, a connection that ends in the wrong moment would end the process.
+    const onConnect = (client: EventEmitter): void => void client.on('error', () => undefined);
+    return { type: 'postgres', url, extra: { ...timeouts, onConnect, stream: () => limited(new Socket()) } };
   }
   if (!/^(mysql|mariadb):/.test(url)) return undefined;
   const createPool = (options: mysql2.PoolOptions): mysql2.Pool =>

@@ -2,10 +2,12 @@
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { InvalidOptionError, isProduction } from '../options/invalid-option.js';
+import { checkModes } from './server-modes.js';
 
 /** The variables of the session. A server has only those that it knows. */
 const OF_POSTGRES = `SELECT name AS "Variable_name", setting AS "Value" FROM pg_settings WHERE name LIKE '%_timeout'`;
-const OF_MYSQL = `SHOW SESSION VARIABLES WHERE Variable_name LIKE '%_timeout' OR Variable_name LIKE 'max_%_time'`;
+const OF_MYSQL = `SHOW SESSION VARIABLES WHERE Variable_name LIKE '%_timeout' OR Variable_name LIKE 'max_%_time'
+  OR Variable_name LIKE 'character_set_%' OR Variable_name LIKE 'wsrep_%' OR Variable_name = 'sql_mode'`;
 
 /** Defaults that count as no limit, as 0 does: they are longer than a request may take. */
 const TOO_LONG: Readonly<Record<string, number>> = { innodb_lock_wait_timeout: 50, lock_wait_timeout: 3600 };
@@ -14,7 +16,8 @@ const TOO_LONG: Readonly<Record<string, number>> = { innodb_lock_wait_timeout: 5
 const POSTGRES = [
   ['connectionTimeoutMillis', 'statement_timeout', 'lock_timeout', 'stream'],
   `extra: { connectionTimeoutMillis: 5_000, statement_timeout: 10_000, lock_timeout: 1_000, stream: () => { ` +
-    `const socket = new net.Socket(); return socket.setTimeout(15_000, () => socket.destroy()); } }`,
+    `const socket = new net.Socket(); return socket.setTimeout(15_000, () => socket.destroy()); }, ` +
+    `onConnect: (client) => void client.on('error', () => undefined) }`,
 ] as const;
 const ofMysql2 = (names: string, settings: string) =>
   [
@@ -28,15 +31,16 @@ const ofMysql2 = (names: string, settings: string) =>
 const MARIADB = ofMysql2('max_statement_time', 'max_statement_time = 10');
 const MYSQL = ofMysql2('lock_wait_timeout max_execution_time', 'lock_wait_timeout = 10, max_execution_time = 10000');
 
-/** Logs what is missing, and how to add it. @throws InvalidOptionError with `strict` in production */
+/** Logs what is missing, and how to add it. @throws InvalidOptionError with `strict` in production, and for unsafe modes */
 export async function checkLimits(dataSource: DataSource, isStrict: boolean): Promise<void> {
   type Options = Readonly<Record<string, unknown>> & { extra?: object };
-  const { type, extra, connectTimeoutMS } = dataSource.options as object as Options;
+  const { type, extra, connectTimeoutMS, ...options } = dataSource.options as object as Options;
   if (type !== 'postgres' && type !== 'mariadb' && type !== 'mysql') return;
   const sql = type === 'postgres' ? OF_POSTGRES : OF_MYSQL;
   const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(sql);
   const variables = Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   const values: Record<string, unknown> = { connectionTimeoutMillis: connectTimeoutMS, ...extra, ...variables };
+  if (type !== 'postgres') checkModes(variables, { ...options, ...extra }, isStrict);
   const [names, lines] = type === 'postgres' ? POSTGRES : 'max_statement_time' in values ? MARIADB : MYSQL;
   const isSet = (value: unknown, end = Infinity): boolean => !!value && !(Number(value) <= 0 || Number(value) >= end);
   const missing = names.filter((name) => !isSet(values[name], TOO_LONG[name]));

@@ -224,7 +224,10 @@ export const bytes = readerType(
     return isBase64 ? { value: Buffer.from(value, 'base64') } : { expected: 'bytes in base64' };
   },
   {
-    write: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value),
+    write: (value) =>
+      value instanceof Uint8Array || value instanceof ArrayBuffer
+        ? Buffer.from(value as Uint8Array).toString('base64')
+        : value,
     schemas: formedText('(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?', {
       contentEncoding: 'base64',
       examples: ['aGVsbG8='],

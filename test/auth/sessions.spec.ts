@@ -7,9 +7,11 @@ import {
   AuthSession,
   ThrottleCount,
   UserAccounts,
+  UserRepository,
   VerifiedEmail,
 } from 'declarest';
 import { DataSource } from 'typeorm';
+import { SessionStore } from '../../lib/auth/sessions/session-store.js';
 import type { Answer } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
@@ -194,14 +196,34 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect((await refresh(app, again.refreshToken)).status).toBe(401);
     });
 
-    it('refuses a refresh of a deactivated and of a deleted user, and ends the session', async () => {
+    it('refuses a refresh of a deactivated and of a deleted user', async () => {
       const [inactive, gone] = [await register(app), await register(app)];
       await app.app.get(UserAccounts, { strict: false }).setActive(inactive.user['id'] as number, false);
       await app.users().delete({ id: gone.user['id'] as number });
-      for (const each of [inactive, gone]) {
-        expect((await refresh(app, each.refreshToken)).status).toBe(401);
-        expect(await rows(app).countBy({ id: payloadOf(each.token).sid })).toBe(0);
-      }
+      for (const each of [inactive, gone]) expect((await refresh(app, each.refreshToken)).status).toBe(401);
+      expect(await rows(app).countBy({ id: payloadOf(inactive.token).sid })).toBe(0);
+    });
+
+    it('[2.9] a user whom a standby does not have yet is 401, and the session goes on', async () => {
+      const { refreshToken } = await register(app);
+      vi.spyOn(app.app.get(UserRepository, { strict: false }), 'findById').mockResolvedValueOnce(null);
+      expect((await refresh(app, refreshToken)).status).toBe(401);
+      expect((await refresh(app, refreshToken)).status).toBe(200);
+    });
+
+    it('[2.9] a server that reads an older row of the session is 401, and the session goes on', async () => {
+      const session = await register(app);
+      const older = await rows(app).findOneByOrFail({ id: payloadOf(session.token).sid });
+      const second = (await refresh(app, session.refreshToken)).json.data.refreshToken;
+      const events: AuthEventName[] = [];
+      app.app.get(AuthEvents, { strict: false }).on('session.reused', ({ name }) => void events.push(name));
+      const store = app.app.get(SessionStore, { strict: false });
+      vi.spyOn(store, 'find').mockResolvedValueOnce(older);
+      vi.spyOn(store, 'rotate').mockResolvedValueOnce(false);
+      vi.spyOn(store, 'successorOf').mockResolvedValueOnce(undefined);
+      expect((await refresh(app, second)).status).toBe(401);
+      expect((await refresh(app, second)).status).toBe(200);
+      expect(events).toEqual([]);
     });
 
     it('a user who was deactivated in the table gets no token', async () => {

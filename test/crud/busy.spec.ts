@@ -1,3 +1,4 @@
+import { CrudController, type HookContext } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import {
   besides,
@@ -116,5 +117,42 @@ if (SERVER_DATABASES.length > 0)
       await lock.release();
       await other.destroy();
       await service.close();
+    });
+  });
+
+if (SERVER_DATABASES.length > 0)
+  describe.each(SERVER_DATABASES)('a connection that ends inside of a transaction, on %s', (database) => {
+    class Items extends CrudController({ entity: Item, endpoint: '/api/items', enableBatch: true }) {
+      override beforeCreate = (_: unknown, context: HookContext) => end(context);
+      override beforeUpdate = (_: unknown, __: unknown, context: HookContext) => end(context);
+      override beforeDelete = (_: unknown, context: HookContext) => end(context);
+    }
+    let service: CrudService;
+    beforeAll(async () => {
+      service = await startCrud('fastify', { database, entities: [Item], resources: [Items] });
+    });
+    afterAll(() => service.close());
+
+    /** As the server's limit of idle transactions, a failover and a pooler do. */
+    async function end({ manager }: HookContext): Promise<void> {
+      const runner = manager.queryRunner!;
+      const isPostgres = database === 'postgres';
+      const [{ id }] = await runner.query(`SELECT ${isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()'} AS id`);
+      await service.dataSource.query(isPostgres ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`);
+      // TypeORM releases the runner when the driver says that the connection has ended. That of MySQL says so later.
+      if (isPostgres) while (!runner.isReleased) await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    it('[4.3] is 503 with Retry-After for all kinds of write, and nothing is written', async () => {
+      await service.dataSource.getRepository(Item).insert({ name: 'a' });
+      for (const answer of [
+        await service.post('/api/items', { name: 'b' }),
+        await service.post('/api/items/batch', { items: [{ name: 'b' }] }),
+        await service.put('/api/items/1', { name: 'b' }),
+        await service.send('PATCH', '/api/items/1', { json: { name: 'b' } }),
+        await service.del('/api/items/1'),
+      ])
+        expect(shown(answer)).toEqual(UNAVAILABLE);
+      expect((await service.get('/api/items')).json.data).toEqual([{ id: 1, name: 'a' }]);
     });
   });

@@ -1,4 +1,5 @@
 /** What happens where the driver waits for ever, and where it does not. */
+import { EventEmitter } from 'node:events';
 import net from 'node:net';
 import { AuthModule } from 'declarest';
 import mysql2 from 'mysql2';
@@ -105,4 +106,22 @@ if (SERVER_DATABASES.length > 0)
       await other.destroy();
       await service.close();
     });
+  });
+
+if (DATABASES.includes('postgres'))
+  it('[4.3] limits that the server reports count, as where a connection pooler takes no others', async () => {
+    type Lines = { readonly extra: Readonly<Record<string, unknown>> };
+    const { extra } = (await pastedLines('postgres')) as Lines;
+    const { statement_timeout, lock_timeout, ...client } = extra;
+    const options = `-c statement_timeout=${String(statement_timeout)} -c lock_timeout=${String(lock_timeout)}`;
+    expect(await warningsWith('postgres', { extra: client })).toHaveLength(1);
+    expect(await warningsWith('postgres', { extra: { ...client, options } })).toEqual([]);
+  });
+
+if (DATABASES.includes('postgres'))
+  it('[4.3] the lines for PostgreSQL listen to errors of connections, which would end the process', async () => {
+    const { extra } = (await pastedLines('postgres')) as { extra: { onConnect: (client: EventEmitter) => void } };
+    const client = new EventEmitter();
+    extra.onConnect(client);
+    expect(() => client.emit('error', new Error('the connection has ended'))).not.toThrow();
   });

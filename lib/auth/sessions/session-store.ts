@@ -74,8 +74,9 @@ export class SessionStore {
   }
 
   /** @returns whether the user has such a session, which goes on */
-  async removeOwn(userId: string, id: string): Promise<boolean> {
-    return (await this.removeWhere({ userId, id, ...this.live })) > 0;
+  async removeOwn(userId: string, id: string, currentHash?: string): Promise<boolean> {
+    const read = currentHash !== undefined && { currentHash };
+    return (await this.removeWhere({ userId, id, ...read, ...this.live })) > 0;
   }
 
   /** @param kept the session that stays @returns how many have ended */

@@ -67,7 +67,9 @@ export class Sessions {
     const { id, userId } = session;
     const next = await this.spend(sent);
     if (!next) {
-      if (await this.endOwn(userId, id)) this.events.emit('session.reused', { userId, sessionId: id, address });
+      // A server that is behind its cluster reads an older row: only what was read is ended.
+      if (await this.endOwn(userId, id, session.currentHash))
+        this.events.emit('session.reused', { userId, sessionId: id, address });
       return undefined;
     }
     // The role may have changed while `claims` ran.
@@ -86,11 +88,12 @@ export class Sessions {
     return successors.find((each) => each.hash === current);
   }
 
-  /** @returns `undefined` where the user was deleted or deactivated. The session ends then. */
+  /** @returns `undefined` where the user was deleted or deactivated. The session of a deactivated one ends then. */
   private async activeUserOf(session: Pick<AuthSession, 'id' | 'userId'>): Promise<AuthUser | undefined> {
     const user = await this.users.findById(session.userId);
     if (user?.active) return user;
-    await this.endOwn(session.userId, session.id);
+    // A standby may not have the user yet, so that what is not found ends nothing.
+    if (user) await this.endOwn(session.userId, session.id);
     return undefined;
   }
 
@@ -103,9 +106,9 @@ export class Sessions {
     return true;
   }
 
-  /** @returns whether the user has such a session */
-  async endOwn(userId: string, id: string): Promise<boolean> {
-    const hasEnded = ID.test(id) && (await this.store.removeOwn(userId, id));
+  /** @param currentHash the session is not ended where it has another one by now @returns whether the user has such a session */
+  async endOwn(userId: string, id: string, currentHash?: string): Promise<boolean> {
+    const hasEnded = ID.test(id) && (await this.store.removeOwn(userId, id, currentHash));
     this.reportEnd({ userId, sessionId: id, count: hasEnded ? 1 : 0 });
     return hasEnded;
   }

@@ -4,7 +4,7 @@ import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm
 import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
 import { takenFields } from '../../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
-import { isSqlite } from '../../entities/database-family.js';
+import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
 import { refuseAuthOption } from '../../options/option-table.js';
@@ -199,7 +199,9 @@ class TypeOrmUserRepository extends UserRepository {
     const read = (manager: EntityManager): Promise<AuthUser | null> => {
       const query = select(manager.withRepository(this.users));
       if (withHash) query.addSelect('record.password');
-      return query.where(`record.${field} = :value`, { value }).getOne();
+      // Poolers that spread reads send what calls a volatile function to the primary. A standby may be behind.
+      if (isPostgres(manager.connection)) query.andWhere('clock_timestamp() IS NOT NULL');
+      return query.andWhere(`record.${field} = :value`, { value }).getOne();
     };
     const user = await this.connections.onPrimary(read).catch((error: unknown) => {
       // No user has a login that the column cannot hold.

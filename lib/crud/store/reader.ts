@@ -100,7 +100,7 @@ export abstract class Reader<T extends object> {
       return figureOf(row?.['QUERY PLAN'][0]?.Plan['Plan Rows']);
     }
     if (!isMysql(dataSource)) return undefined;
-    const [row] = (await explain('EXPLAIN')) as { readonly rows: unknown; readonly filtered?: unknown }[];
+    const [row] = (await explain('EXPLAIN FORMAT=TRADITIONAL')) as { rows: unknown; filtered?: unknown }[];
     const share = Number(row?.filtered ?? 100) / 100;
     return figureOf(Math.round(Number(row?.rows ?? Number.NaN) * share));
   }

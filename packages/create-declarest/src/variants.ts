@@ -54,7 +54,7 @@ export const DATABASES = {
       return {
         ...onPostgres(tables),
         DATABASE: `export const database = env[isTest ? 'TEST_DATABASE_URL' : 'DATABASE_URL'] || 'postgres://127.0.0.1/${database}';`,
-        DATABASE_IMPORTS: "import { Socket } from 'node:net';",
+        DATABASE_IMPORTS: "import type { EventEmitter } from 'node:events';\nimport { Socket } from 'node:net';",
         DATABASE_TYPE: "type: 'postgres',",
         DATABASE_OPTIONS: `url: database,
 // Without these limits, one row that is locked, or a network that drops packets, could stop all requests.
@@ -66,6 +66,8 @@ extra: {
     const socket = new Socket();
     return socket.setTimeout(15_000, () => socket.destroy());
   },
+  // Without a listener, a connection that ends in the wrong moment would end the process.
+  onConnect: (client: EventEmitter) => void client.on('error', () => undefined),
 },`,
         ENVIRONMENT: `DATABASE_URL=${server}/${database}\nTEST_DATABASE_URL=${server}/${database}_test`,
         DATABASE_VARIABLE: 'DATABASE_URL',
