@@ -14,6 +14,7 @@ import { databaseDefault } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { setAtPath } from './entity-values.js';
+import { intoColumns } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import { asRead, compileRow } from './row-projection.js';
 import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';
@@ -164,9 +165,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning<T> {
     let parameters = 0;
     const values = rows.map((columns) => valueSet(columns.map((column) => [column, placeholder(parameters++)])));
-    const query = this.repository
-      .createQueryBuilder()
-      .insert()
+    const query = intoColumns(this.repository.createQueryBuilder().insert(), this.resource.metadata)
       .values(values as never)
       .updateEntity(false)
       .setParameters(namedParameters(parameters));

@@ -15,7 +15,7 @@ import type { Database } from './database.js';
 import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
 import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
-import { inCurrentTransaction, whereOf } from './query-parts.js';
+import { inCurrentTransaction, intoColumns, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import type { Reader } from './reader.js';
 
@@ -48,7 +48,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       for (const field of key.fields)
         if (field.insertable && !values.has(field)) setOwn(entity, field.property, undefined);
       const stored = await this.insertEntity(call, fill(entity, values), values);
-      inserted.push({ key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored)))) });
+      inserted.push({
+        key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored, values)))),
+      });
     }
     return inserted;
   }
@@ -63,11 +65,12 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       [...held].filter(([field, value]) => this.storable(new Map([[field, value]])).get(field) !== value),
     );
     fill(entity, this.storable(arrays));
-    const insert = isHeard
-      ? this.manager(call).createQueryBuilder().insert().into(metadata.target).values(entity).callListeners(false)
-      : undefined;
+    const repository = this.methods(call);
+    const builder = (isHeard ? this.manager(call) : repository.manager).createQueryBuilder().insert();
+    const insert = intoColumns(builder, metadata).values(entity).callListeners(!isHeard);
+    const isOwn = repository.insert !== Repository.prototype.insert;
     try {
-      const { identifiers } = await (insert ? insert.execute() : this.methods(call).insert(entity as never));
+      const { identifiers } = await (isOwn ? repository.insert(entity as never) : insert.execute());
       const [key = {}] = identifiers;
       if (isHeard) {
         // As `save` leaves a new record.
@@ -187,9 +190,12 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** The driver may round the generated key of a new row, but its connection still has it. */
-  protected async exact(call: Call, { column, textRead, insertable }: Field, identifiers: object): Promise<unknown> {
-    const key = column.getEntityValue(identifiers) as unknown;
-    if (!textRead || insertable || Number.isSafeInteger(Number(key))) return key;
+  protected async exact(call: Call, field: Field, identifiers: object, values: Values): Promise<unknown> {
+    const { column, textRead, insertable, type } = field;
+    const held = column.getEntityValue(identifiers) as unknown;
+    if (!textRead) return held;
+    const key = type.write(held);
+    if (insertable || Number.isSafeInteger(Number(key)) || key === type.write(values.get(field))) return key;
     const { dataSource } = this.database;
     const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ found: string }[]>(
       lastKey(dataSource),
