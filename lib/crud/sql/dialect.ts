@@ -2,11 +2,13 @@
  * What differs between databases in the SQL of conditions, sorts and aggregates. Text compares by its code points and
  * labels by their text, so that every database gives the same results.
  */
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityMetadata } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { decimalNumber, float, type ColumnKind } from '../../entities/value-types.js';
+
+export type SqlByColumn = readonly [ColumnMetadata, () => string];
 
 interface ColumnSql {
   readonly name: string;
@@ -215,6 +217,17 @@ export function databaseDefault(column: ColumnMetadata, dataSource: DataSource):
   // SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it.
   if (typeof value === 'string') return `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
   return dataSource.driver.normalizeDefault(column) ?? 'NULL';
+}
+
+/** The present time with the digits of a column. TypeORM sets whole seconds in an UPDATE, which is before other times. */
+export const presentOf =
+  ({ precision }: ColumnMetadata) =>
+  (): string =>
+    `CURRENT_TIMESTAMP(${precision ?? 0})`;
+
+/** What a statement that changes or restores a record sets beside its values. */
+export function renewedColumns({ updateDateColumn }: EntityMetadata, dataSource: DataSource): SqlByColumn[] {
+  return updateDateColumn && isMysql(dataSource) ? [[updateDateColumn, presentOf(updateDateColumn)]] : [];
 }
 
 /** `shop.product` → `"shop"."product"` */

@@ -9,12 +9,12 @@ import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
 import type { Condition } from '../sql/condition.js';
-import { databaseDefault, escapePath } from '../sql/dialect.js';
+import { databaseDefault, escapePath, renewedColumns } from '../sql/dialect.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
-import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
+import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
 import { inCurrentTransaction, intoColumns, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import type { Reader } from './reader.js';
@@ -96,7 +96,10 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
     if (this.announces('update')) return this.updateHeard(call, key, condition, values);
     const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.key, key), this.storable(values));
-    const { affected } = await this.methods(call).update(this.where(condition), entity as never);
+    const repository = this.methods(call);
+    // A repository with an `update` of its own may read what it gets.
+    if (repository.update === Repository.prototype.update) this.renew(entity);
+    const { affected } = await repository.update(this.where(condition), entity as never);
     return affected === 0 ? undefined : {};
   }
 
@@ -125,6 +128,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       if (field) fill(set, this.storable(new Map([[field, written]])));
       else setAtPath(set, propertyOf(column).split('.'), written);
     }
+    this.renew(set);
     const update = this.manager(call).createQueryBuilder().update(metadata.target).set(set).callListeners(false);
     // TypeORM sets the new version on the entity.
     const { affected } = await update.whereEntity(entity).where(this.where(condition)).execute();
@@ -170,6 +174,14 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
         ? () => databaseDefault(column, dataSource)
         : (arraySql(value, column, dataSource) ?? value);
     return new Map([...values].map(([field, value]) => [field, sql(value, field)]));
+  }
+
+  private renew(values: object): void {
+    for (const [column, sql] of renewedColumns(this.resource.metadata, this.database.dataSource)) {
+      const path = propertyOf(column).split('.');
+      // A listener may have set it.
+      if (valueAt(path, values) === undefined) setAtPath(values, path, sql);
+    }
   }
 
   private where(condition: Condition): FindOptionsWhere<T> {
