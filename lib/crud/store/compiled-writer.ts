@@ -10,7 +10,7 @@ import { persist } from '../../entities/text-reads.js';
 import { BoundedMap } from '../../database/bounded-map.js';
 import type { Condition } from '../sql/condition.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
-import { databaseDefault, presentOf, renewedColumns, type SqlByColumn } from '../sql/dialect.js';
+import { databaseDefault, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { setAtPath } from './entity-values.js';
