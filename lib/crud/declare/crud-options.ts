@@ -103,6 +103,7 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T>, Que
   retryable?: boolean;
   /**
    * POST and batches take the primary key, as they do where nothing generates it. A key that is taken is 409.
+   * Sequences of PostgreSQL do not follow the keys that clients send.
    * @default false
    * @example clientId: true
    */

@@ -22,6 +22,7 @@ import type { Condition, Relation, WritePrecondition } from '../sql/condition.js
 import type { Call } from '../store/call.js';
 import { createStore, type RecordStore } from '../store/record-store.js';
 import { compileViews, type CallerView, type CallerViews } from './caller-views.js';
+import { reservedKeys } from './reserved-keys.js';
 import type { Resource } from './resource.js';
 
 export interface Plan<T extends object = object> extends Resource<T> {
@@ -37,6 +38,8 @@ export interface Plan<T extends object = object> extends Resource<T> {
   readonly transformSent: ReturnType<typeof sentTransformer>;
   /** Importing class-validator takes time, so the first write does it. */
   loadValidator(): ReturnType<typeof loadClassValidation>;
+  /** The texts that no key of a record may have. */
+  readonly reservedKeys: ReadonlySet<string>;
   readonly observeError: ObserveError;
   failureTools(): FailureTools;
 }
@@ -215,6 +218,7 @@ export function compilePlan<T extends object>(
   let views: ReturnType<typeof compileViews> | undefined;
   let relations: ReadonlyMap<string, Plan> | undefined;
   let validator: ReturnType<typeof loadClassValidation> | undefined;
+  let reserved: ReadonlySet<string> | undefined;
   const plan: Plan<T> = {
     ...resource,
     get store() {
@@ -235,6 +239,9 @@ export function compilePlan<T extends object>(
     ),
     transformSent: sentTransformer(resource.options.entity),
     loadValidator: () => (validator ??= loadClassValidation(resource.options.entity)),
+    get reservedKeys() {
+      return (reserved ??= reservedKeys(resource.options.endpoint, application.routeTable.routes));
+    },
     observeError: observerOf(application),
     failureTools: () => failureToolsOf(application),
   };

@@ -4,8 +4,7 @@
  */
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import type { ColumnMetadata } from '../../entities/column-types.js';
-import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
+import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { decimalNumber, float, type ColumnKind } from '../../entities/value-types.js';
 
 interface ColumnSql {
@@ -63,6 +62,8 @@ interface Dialect extends TextTests {
   asText(ordered: string): string;
   /** A UUID that groups and sorts. */
   uuid(column: string): string;
+  /** A moment without what clients do not see of it. */
+  millisecond(column: string, field: Field): string;
   sameBoolean(column: string): string;
   /** Digits that `readSum` reads. */
   sum(column: string, field: Field): string;
@@ -88,6 +89,11 @@ const sqlite: Dialect = {
   sortsNullsLast: false,
   asText: same,
   uuid: same,
+  // Other programs write other forms.
+  millisecond: (column) =>
+    `CASE WHEN ${column} GLOB '????-??-?? ??:??:??*' AND ${column} NOT GLOB '*[Z+]*' AND ${column} NOT GLOB '* *-*' ` +
+    `THEN substr(${column} || CASE length(${column}) WHEN 19 THEN '.000' ELSE '' END, 1, 23) ` +
+    `WHEN typeof(${column}) = 'text' THEN COALESCE(strftime('%Y-%m-%d %H:%M:%f', ${column}), ${column}) ELSE ${column} END`,
   sameBoolean: (column) => `MIN(${column})`,
   sum(column, { type, column: { scale } }) {
     if (type === float || (type === decimalNumber && scale == null)) return `SUM(${column})`;
@@ -116,6 +122,7 @@ const postgres: Dialect = {
   sortsNullsLast: true,
   asText: same,
   uuid: (column) => `CAST(${column} AS text)`,
+  millisecond: (column) => `date_trunc('milliseconds', ${column})`,
   sameBoolean: (column) => `BOOL_AND(${column})`,
   sum: (column, { type }) => `CAST(SUM(CAST(${column} AS ${type === float ? 'double precision' : 'numeric'})) AS text)`,
 };
@@ -150,11 +157,18 @@ const mysql: Dialect = {
   sortsNullsLast: false,
   asText: utf8,
   uuid: utf8,
+  // `0000-00-00` less an interval is NULL.
+  millisecond(column, { column: { precision } }) {
+    const rest = `MICROSECOND(${column}) % 1000`;
+    if ((precision ?? 0) <= 3) return column;
+    return `CASE WHEN ${rest} = 0 THEN ${column} ELSE ${column} - INTERVAL (${rest}) MICROSECOND END`;
+  },
   sameBoolean: (column) => `MIN(${column})`,
   // `FLOAT` has 4 bytes: its text has the digits that are sent.
   sum: (column, field) =>
     `CAST(SUM(${field.column.type === 'float' ? asDouble(`CONCAT(${column})`) : column}) AS CHAR)`,
 };
+const lastMicrosecond = (moment: string): string => `(CAST(${moment} AS DATETIME(6)) + INTERVAL 999 MICROSECOND)`;
 /** `FLOAT` has 4 bytes: `f = 0.1` is false for a column that holds 0.1. */
 const mysqlFloat: Form = { ordered: same, bound: (parameter) => `CAST(${parameter} AS FLOAT)`, exact: asDouble };
 
@@ -173,8 +187,10 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
   const form = formOf(dialect, field);
   const ordered = form.ordered(name);
   const test = (operator: string, parameter: string): string => `${ordered} ${operator} ${form.bound(parameter)}`;
+  const isInclusive = dialect === mysql;
+  const upTo = (end: string): string => (isInclusive ? test('<=', lastMicrosecond(end)) : test('<', end));
   const equal = (start: string, end?: string): string => {
-    if (end !== undefined) return `(${test('>=', start)} AND ${test('<', end)})`;
+    if (end !== undefined) return `(${test('>=', start)} AND ${upTo(end)})`;
     return form.equal?.(name, start) ?? test('=', start);
   };
   const isRange = field.type.comparison === 'moment';
@@ -188,10 +204,11 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
       const starts = parameters.filter((_, place) => !isRange || place % 2 === 0);
       return `(${starts.map((start, place) => equal(start, isRange ? parameters[2 * place + 1] : undefined)).join(' OR ')})`;
     },
-    above: (start, end) => (end === undefined ? test('>', start) : test('>=', end)),
+    above: (start, end) =>
+      end === undefined ? test('>', start) : isInclusive ? test('>', lastMicrosecond(end)) : test('>=', end),
     from: (start) => test('>=', start),
     below: (start) => test('<', start),
-    upTo: (start, end) => (end === undefined ? test('<=', start) : test('<', end)),
+    upTo: (start, end) => (end === undefined ? test('<=', start) : upTo(end)),
     matches: (operation, text) => dialect[operation]({ name: form.name?.(name) ?? name, ordered }, text),
     exactly: (operator, text) =>
       operator === '=' && form.equal
@@ -206,15 +223,6 @@ export function orderBy(dialect: Dialect, field: Field, name: string, descending
   const { ordered } = comparable(dialect, field, name);
   const isSorted = dialect.sortsNullsLast || !field.nullable;
   return [...(isSorted ? [] : [`(${name} IS NULL)`]), ordered].map((expression) => [expression, direction] as const);
-}
-
-/** The default of a column, for an UPDATE that sets it again. */
-export function databaseDefault(column: ColumnMetadata, dataSource: DataSource): string {
-  if (!isSqlite(dataSource)) return 'DEFAULT';
-  const { default: value } = column;
-  // SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it.
-  if (typeof value === 'string') return `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
-  return dataSource.driver.normalizeDefault(column) ?? 'NULL';
 }
 
 /** `shop.product` → `"shop"."product"` */

@@ -55,6 +55,7 @@ export async function aggregateRows<T extends ObjectLiteral>(
 /** The SQL of the value that the records of a group share, and by which groups sort. */
 function groupSql(field: Field, column: string, dataSource: DataSource): string {
   const dialect = dialectOf(dataSource);
+  if (field.type.comparison === 'moment') return dialect.millisecond(column, field);
   return field.type.comparison === 'uuid' ? dialect.uuid(column) : comparable(dialect, field, column).ordered;
 }
 

@@ -3,17 +3,18 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource, DeleteQueryBuilder, QueryBuilder, Repository, UpdateQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
-import { isSqlite } from '../../entities/database-family.js';
+import { isMysql, isSqlite } from '../../entities/database-family.js';
 import { propertyOf } from '../../entities/entity-instances.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
 import { BoundedMap } from '../../database/bounded-map.js';
 import type { Condition } from '../sql/condition.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
-import { databaseDefault } from '../sql/dialect.js';
+import { databaseDefault, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { setAtPath } from './entity-values.js';
+import { intoColumns } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import { asRead, compileRow } from './row-projection.js';
 import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';
@@ -146,10 +147,17 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   private async change(call: Call, kind: 'softDelete' | 'delete' | 'restore', condition: Condition): Promise<boolean> {
-    const compile = (): Statement => this.matching(this.repository.createQueryBuilder()[kind](), condition, 0);
+    const compile = (): Statement => this.matching(this.changing(kind), condition, 0);
     const statement = this.statements.get(`${kind} ${shapeOf(condition)}`, compile);
     const { affected } = await this.execute(call, statement, this.bound(condition));
     return affected > 0;
+  }
+
+  private changing(kind: 'softDelete' | 'delete' | 'restore'): Restrictable<T> {
+    const { updateDateColumn, deleteDateColumn } = this.resource.metadata;
+    if (kind === 'delete' || !deleteDateColumn || !updateDateColumn || !isMysql(this.dataSource))
+      return this.repository.createQueryBuilder()[kind]();
+    return this.setting([[deleteDateColumn, kind === 'restore' ? () => 'NULL' : presentOf(deleteDateColumn)]]);
   }
 
   private execute(call: Call, statement: Statement, values: readonly unknown[]): ReturnType<Statement> {
@@ -164,9 +172,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning<T> {
     let parameters = 0;
     const values = rows.map((columns) => valueSet(columns.map((column) => [column, placeholder(parameters++)])));
-    const query = this.repository
-      .createQueryBuilder()
-      .insert()
+    const query = intoColumns(this.repository.createQueryBuilder().insert(), this.resource.metadata)
       .values(values as never)
       .updateEntity(false)
       .setParameters(namedParameters(parameters));
@@ -188,11 +194,18 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
         ? () => databaseDefault(field.column, this.dataSource)
         : placeholder(parameters++);
     const set = this.updated.filter((field) => sent.has(field));
-    const values = valueSet(set.map((field) => [field.column, sqlOf(field)])) as never;
-    const query = this.repository.createQueryBuilder().update().set(values);
+    const query = this.setting(set.map((field) => [field.column, sqlOf(field)]));
     const row = fields && compileRow(this.resource, fields, this.dataSource);
     const end = row && (() => ` RETURNING ${row.returned.join(', ')}`);
     return { statement: this.matching(query, condition, parameters, end), recordOf: row?.recordOf };
+  }
+
+  private setting(sql: readonly SqlByColumn[]): UpdateQueryBuilder<T> {
+    const values = valueSet([...sql, ...renewedColumns(this.resource.metadata, this.dataSource)]);
+    return this.repository
+      .createQueryBuilder()
+      .update()
+      .set(values as never);
   }
 
   /** @param first the number of the condition's first parameter */
@@ -214,7 +227,7 @@ type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBui
 const placeholder = (place: number) => (): string => `:${parameterName(place)}`;
 
 /** As TypeORM takes values: those of embedded columns in objects of their own. */
-function valueSet(sql: readonly (readonly [ColumnMetadata, () => string])[]): object {
+function valueSet(sql: readonly SqlByColumn[]): object {
   const values = {};
   for (const [column, write] of sql) setAtPath(values, propertyOf(column).split('.'), write);
   return values;

@@ -1,6 +1,7 @@
 /** Adds conditions and sorts to the statements of TypeORM's query builder and repositories. */
 import { Raw, Repository } from 'typeorm';
-import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, EntityMetadata, FindOptionsWhere, InsertQueryBuilder } from 'typeorm';
+import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
@@ -29,6 +30,16 @@ export function inCurrentTransaction<T extends ObjectLiteral>(
   const manager = managerOf(call, database);
   return manager && repository instanceof Repository ? manager.withRepository(repository) : repository;
 }
+
+/** Names every column: otherwise TypeORM leaves out the generated keys of PostgreSQL, also where one is set. */
+export const intoColumns = <T extends ObjectLiteral>(
+  query: InsertQueryBuilder<T>,
+  { target, columns }: EntityMetadata,
+) =>
+  query.into<T>(
+    target,
+    columns.filter(({ isInsert }) => isInsert).map(({ propertyPath }) => propertyPath),
+  );
 
 export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, isLocked = false) =>
   isLocked ? query.setLock('pessimistic_write') : query;

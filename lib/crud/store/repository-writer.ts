@@ -9,13 +9,14 @@ import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
 import type { Condition } from '../sql/condition.js';
-import { databaseDefault, escapePath } from '../sql/dialect.js';
+import { escapePath } from '../sql/dialect.js';
+import { databaseDefault, renewedColumns } from '../sql/set-columns.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
-import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
-import { inCurrentTransaction, whereOf } from './query-parts.js';
+import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
+import { inCurrentTransaction, intoColumns, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import type { Reader } from './reader.js';
 
@@ -48,7 +49,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       for (const field of key.fields)
         if (field.insertable && !values.has(field)) setOwn(entity, field.property, undefined);
       const stored = await this.insertEntity(call, fill(entity, values), values);
-      inserted.push({ key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored)))) });
+      inserted.push({
+        key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored, values)))),
+      });
     }
     return inserted;
   }
@@ -63,11 +66,12 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       [...held].filter(([field, value]) => this.storable(new Map([[field, value]])).get(field) !== value),
     );
     fill(entity, this.storable(arrays));
-    const insert = isHeard
-      ? this.manager(call).createQueryBuilder().insert().into(metadata.target).values(entity).callListeners(false)
-      : undefined;
+    const repository = this.methods(call);
+    const builder = (isHeard ? this.manager(call) : repository.manager).createQueryBuilder().insert();
+    const insert = intoColumns(builder, metadata).values(entity).callListeners(!isHeard);
+    const isOwn = repository.insert !== Repository.prototype.insert;
     try {
-      const { identifiers } = await (insert ? insert.execute() : this.methods(call).insert(entity as never));
+      const { identifiers } = await (isOwn ? repository.insert(entity as never) : insert.execute());
       const [key = {}] = identifiers;
       if (isHeard) {
         // As `save` leaves a new record.
@@ -93,7 +97,10 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
     if (this.announces('update')) return this.updateHeard(call, key, condition, values);
     const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.key, key), this.storable(values));
-    const { affected } = await this.methods(call).update(this.where(condition), entity as never);
+    const repository = this.methods(call);
+    // A repository with an `update` of its own may read what it gets.
+    if (repository.update === Repository.prototype.update) this.renew(entity);
+    const { affected } = await repository.update(this.where(condition), entity as never);
     return affected === 0 ? undefined : {};
   }
 
@@ -122,6 +129,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       if (field) fill(set, this.storable(new Map([[field, written]])));
       else setAtPath(set, propertyOf(column).split('.'), written);
     }
+    this.renew(set);
     const update = this.manager(call).createQueryBuilder().update(metadata.target).set(set).callListeners(false);
     // TypeORM sets the new version on the entity.
     const { affected } = await update.whereEntity(entity).where(this.where(condition)).execute();
@@ -169,6 +177,14 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return new Map([...values].map(([field, value]) => [field, sql(value, field)]));
   }
 
+  private renew(values: object): void {
+    for (const [column, sql] of renewedColumns(this.resource.metadata, this.database.dataSource)) {
+      const path = propertyOf(column).split('.');
+      // A listener may have set it.
+      if (valueAt(path, values) === undefined) setAtPath(values, path, sql);
+    }
+  }
+
   private where(condition: Condition): FindOptionsWhere<T> {
     return whereOf(condition, this.database.dataSource, this.resource.metadata);
   }
@@ -187,9 +203,12 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** The driver may round the generated key of a new row, but its connection still has it. */
-  protected async exact(call: Call, { column, textRead, insertable }: Field, identifiers: object): Promise<unknown> {
-    const key = column.getEntityValue(identifiers) as unknown;
-    if (!textRead || insertable || Number.isSafeInteger(Number(key))) return key;
+  protected async exact(call: Call, field: Field, identifiers: object, values: Values): Promise<unknown> {
+    const { column, textRead, insertable, type } = field;
+    const held = column.getEntityValue(identifiers) as unknown;
+    if (!textRead) return held;
+    const key = type.write(held);
+    if (insertable || Number.isSafeInteger(Number(key)) || key === type.write(values.get(field))) return key;
     const { dataSource } = this.database;
     const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ found: string }[]>(
       lastKey(dataSource),

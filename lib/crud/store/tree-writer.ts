@@ -56,7 +56,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
       this.tree.nestedSetLeftColumn?.setEntityValue(entity, end);
       this.tree.nestedSetRightColumn?.setEntityValue(entity, end + 1);
     }
-    const key = await this.exact(call, this.id, await super.insertEntity(call, entity, values));
+    const key = await this.exact(call, this.id, await super.insertEntity(call, entity, values), values);
     await this.place(call, key, parent, true);
     return { [this.id.property]: key };
   }

@@ -13,6 +13,7 @@ import type { Plan, Source, Task } from '../plan/plan.js';
 import { newOwnerOf } from '../rows/owner.js';
 import { entityOf, setAtPath, valueAt, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
+import { keyErrors } from './new-keys.js';
 import { checkBySchema, validate } from './validation.js';
 
 export interface Sent extends CheckResult {
@@ -159,7 +160,8 @@ async function checkValuesOf<T extends object>(
     currentOf: (field) => valueOf(field, current),
     defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
   });
-  const valid = await validate(plan, entity, checked, [...errors, ...idErrors]);
+  const wrongKeys = kind === 'create' ? keyErrors(plan, checked.values) : [];
+  const valid = await validate(plan, entity, checked, [...errors, ...idErrors, ...wrongKeys]);
   return { kind, sent: source === 'client' ? sent : new Map(), entity, values: valid, ids, current };
 }
 

@@ -1,0 +1,26 @@
+/** The SQL that statements set on columns in the place of a value. */
+import type { DataSource, EntityMetadata } from 'typeorm';
+import type { ColumnMetadata } from '../../entities/column-types.js';
+import { isMysql, isSqlite } from '../../entities/database-family.js';
+
+export type SqlByColumn = readonly [ColumnMetadata, () => string];
+
+/** The default of a column, for an UPDATE that sets it again. */
+export function databaseDefault(column: ColumnMetadata, dataSource: DataSource): string {
+  if (!isSqlite(dataSource)) return 'DEFAULT';
+  const { default: value } = column;
+  // SQLite has no `DEFAULT` in an UPDATE. A text is hexadecimal, so that TypeORM finds no names in it.
+  if (typeof value === 'string') return `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
+  return dataSource.driver.normalizeDefault(column) ?? 'NULL';
+}
+
+/** The present time with the digits of a column. TypeORM sets whole seconds in an UPDATE, which is before other times. */
+export const presentOf =
+  ({ precision }: ColumnMetadata) =>
+  (): string =>
+    `CURRENT_TIMESTAMP(${precision ?? 0})`;
+
+/** What a statement that changes or restores a record sets beside its values. */
+export function renewedColumns({ updateDateColumn }: EntityMetadata, dataSource: DataSource): SqlByColumn[] {
+  return updateDateColumn && isMysql(dataSource) ? [[updateDateColumn, presentOf(updateDateColumn)]] : [];
+}
