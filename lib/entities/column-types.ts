@@ -105,15 +105,24 @@ const typeByDesign = new Map<unknown, ValueType>([
   [Date, calendar.dateTime],
 ]);
 
-/** Refuses the values for which a function of the application throws, such as the transformer of a column. */
-function acceptedBy(convert: (value: unknown) => unknown, type: ValueType): ValueType {
+/** What the transformers of a column make of a value of the entity. */
+export const toDatabase = ({ transformer }: ColumnMetadata, value: unknown): unknown =>
+  [transformer ?? []].flat().reduce<unknown>((held, each) => each.to(held), value);
+
+export const ACCEPTED = 'a value that the column accepts';
+
+/** Refuses the values for which the transformer of a column throws, or of which it makes no text of theirs. */
+function acceptedBy(column: ColumnMetadata, type: ValueType): ValueType {
   const accept = (reading: Reading): Reading => {
     try {
-      if ('value' in reading) convert(reading.value);
-      return reading;
+      if (!('value' in reading)) return reading;
+      const stored = toDatabase(column, reading.value);
+      const isText = typeof reading.value !== 'object' || typeof stored !== 'string';
+      if (isText || !stored.includes(String({}))) return reading;
     } catch {
-      return { expected: 'a value that the column accepts' };
+      // The same answer.
     }
+    return { expected: ACCEPTED };
   };
   return { ...type, read: (value) => accept(type.read(value)), readText: (text) => accept(type.readText(text)) };
 }
@@ -145,9 +154,7 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource, view
   if (column.isVirtualProperty) return { ...stored, searchable: false, comparison: undefined };
   if (column.transformer) {
     const design = designOf(column);
-    const transformers = [column.transformer].flat();
-    const toDatabase = (value: unknown): unknown => transformers.reduce<unknown>((held, each) => each.to(held), value);
-    return acceptedBy(toDatabase, transformed(typeByDesign.get(design) ?? types.json, stored));
+    return acceptedBy(column, transformed(typeByDesign.get(design) ?? types.json, stored));
   }
   // `@ViewColumn()` has no type.
   if (column.type) return stored;
