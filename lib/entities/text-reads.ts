@@ -47,9 +47,10 @@ const exactInteger = (sql: string): string =>
 
 /** @param viewType of a column of a view, as the database calls it */
 export function textReadOf(column: ColumnMetadata, dataSource: DataSource, viewType?: string): TextRead | undefined {
-  const { relationMetadata, referencedColumn } = column;
-  // TypeORM does not transform foreign keys.
-  if (relationMetadata && referencedColumn) return textReadOf(withoutTransformer(referencedColumn), dataSource);
+  const { relationMetadata, referencedColumn, transformer } = column;
+  // TypeORM does not transform foreign keys that the entity does not declare.
+  if (relationMetadata && referencedColumn && !transformer)
+    return textReadOf(withoutTransformer(referencedColumn), dataSource);
   const [name = '', list] = (viewType ?? nameOf(column, dataSource)).split('[');
   const isArray = column.isArray || list !== undefined;
   const row = ROWS.find(([on, , applies]) => on(dataSource) && applies({ ...column, isArray }, name));
