@@ -1,5 +1,6 @@
 /** The value type of each column: one table for the type names of all drivers. */
 import type { DataSource, EntityMetadata } from 'typeorm';
+import { BIG_INTEGERS } from './json-schema.js';
 import * as calendar from './calendar-types.js';
 import * as types from './value-types.js';
 import * as postgres from './postgres-types.js';
@@ -97,23 +98,50 @@ const typeByName = new Map<unknown, TypeOf>([
   ...rows.flatMap(([typeOf, names]) => names.split(', ').map((name) => [name, typeOf] as const)),
 ]);
 
+/** Integers of any size, which the entity holds as `bigint`. */
+const bigIntegers = types.readerType(
+  (value) => {
+    const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value) || types.isText(value, /^-?\d{1,400}$/);
+    return isInteger ? { value: BigInt(value as bigint) } : { expected: 'an integer, as a string beyond 53 bits' };
+  },
+  { write: types.safeNumber, comparison: 'exact number', schemas: BIG_INTEGERS },
+);
+
+/** What JSON can hold of a value of the application: no `bigint`. */
+const plain = (value: unknown): unknown =>
+  types.isFiniteJson(value)
+    ? value
+    : JSON.parse(
+        JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? types.safeNumber(each) : each)),
+      );
+
 /** The type of a property with a transformer is known only from TypeScript's `design:type`. */
 const typeByDesign = new Map<unknown, ValueType>([
   [String, { ...types.text(), comparison: 'text' }],
   [Number, types.float],
   [Boolean, types.boolean],
+  [BigInt, bigIntegers],
   [Date, calendar.dateTime],
 ]);
 
-/** Refuses the values for which a function of the application throws, such as the transformer of a column. */
-function acceptedBy(convert: (value: unknown) => unknown, type: ValueType): ValueType {
+/** What the transformers of a column make of a value of the entity. */
+export const toDatabase = ({ transformer }: ColumnMetadata, value: unknown): unknown =>
+  [transformer ?? []].flat().reduce<unknown>((held, each) => each.to(held), value);
+
+export const ACCEPTED = 'a value that the column accepts';
+
+/** Refuses the values for which the transformer of a column throws, or of which it makes no text of theirs. */
+function acceptedBy(column: ColumnMetadata, type: ValueType): ValueType {
   const accept = (reading: Reading): Reading => {
     try {
-      if ('value' in reading) convert(reading.value);
-      return reading;
+      if (!('value' in reading)) return reading;
+      const stored = toDatabase(column, reading.value);
+      const isText = typeof reading.value !== 'object' || typeof stored !== 'string';
+      if (isText || !stored.includes(String({}))) return reading;
     } catch {
-      return { expected: 'a value that the column accepts' };
+      // The same answer.
     }
+    return { expected: ACCEPTED };
   };
   return { ...type, read: (value) => accept(type.read(value)), readText: (text) => accept(type.readText(text)) };
 }
@@ -121,7 +149,7 @@ function acceptedBy(convert: (value: unknown) => unknown, type: ValueType): Valu
 /** Numbers, moments and booleans keep their order. Of other values, the database has only the transformed ones. */
 function transformed(type: ValueType, { comparison: stored }: ValueType): ValueType {
   const isKept = type.comparison === stored ? stored !== 'text' : type === types.float && stored === 'exact number';
-  const comparison = isKept ? type.comparison : type.comparison && stored && 'opaque';
+  const comparison = isKept ? type.comparison : stored && 'opaque';
   return { ...type, comparison, stored };
 }
 
@@ -136,7 +164,9 @@ function designOf({ embeddedMetadata, target: own, propertyName }: ColumnMetadat
 
 /** @param viewType of a column of a view, as the database calls it */
 export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource, viewType?: string): ValueType {
-  if (column.relationMetadata && column.referencedColumn) return valueTypeOf(column.referencedColumn, dataSource);
+  // TypeORM transforms foreign keys that the entity declares itself.
+  const { relationMetadata, referencedColumn, transformer } = column;
+  if (relationMetadata && referencedColumn && !transformer) return valueTypeOf(referencedColumn, dataSource);
   if (column.generationStrategy === 'uuid') return types.uuid;
   const typeOf = typeByName.get(column.type) ?? typeByName.get(dataSource.driver.normalizeType(column)) ?? text;
   const element = typeOf(column, dataSource);
@@ -145,9 +175,7 @@ export function valueTypeOf(column: ColumnMetadata, dataSource: DataSource, view
   if (column.isVirtualProperty) return { ...stored, searchable: false, comparison: undefined };
   if (column.transformer) {
     const design = designOf(column);
-    const transformers = [column.transformer].flat();
-    const toDatabase = (value: unknown): unknown => transformers.reduce<unknown>((held, each) => each.to(held), value);
-    return acceptedBy(toDatabase, transformed(typeByDesign.get(design) ?? types.json, stored));
+    return acceptedBy(column, transformed(typeByDesign.get(design) ?? { ...types.json, write: plain }, stored));
   }
   // `@ViewColumn()` has no type.
   if (column.type) return stored;

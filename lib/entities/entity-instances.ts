@@ -60,8 +60,10 @@ export function findProperty(target: unknown, name: string): PropertyDescriptor 
 }
 
 /** A foreign key may be held as the object that it refers to. */
-function keyOf({ relationMetadata, referencedColumn }: ColumnMetadata, value: unknown): unknown {
+function keyOf({ relationMetadata, referencedColumn, transformer }: ColumnMetadata, value: unknown): unknown {
   const isObject = typeof value === 'object' && value !== null;
   const isRelated = isObject && !(value instanceof Date) && !(value instanceof Uint8Array);
-  return relationMetadata && referencedColumn && isRelated ? referencedColumn.getEntityValue(value) : value;
+  return relationMetadata && referencedColumn && isRelated && !transformer
+    ? referencedColumn.getEntityValue(value)
+    : value;
 }

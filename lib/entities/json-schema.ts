@@ -78,6 +78,11 @@ export const INTEGERS = {
   unsigned: integer64('UnsignedInteger64', 0n, String.raw`^[1-9]\d{15,19}$`),
 };
 
+export const BIG_INTEGERS = sameSchemas(
+  { type: ['integer', 'string'], pattern: String.raw`^-?\d{1,400}$` },
+  { text: { type: 'string' } },
+);
+
 export function integerSchemas(min: bigint, max: bigint): ValueSchemas {
   const { name } = INTEGERS[min < 0n ? 'signed' : 'unsigned'];
   if (min < -SAFE || max > SAFE) return sameSchemas(refTo(name), { answer: { type: ['integer', 'string'] } });

@@ -1,6 +1,7 @@
 /** Checks the values that a client sent for a record against the schema. Pure; reports every wrong field. */
 import { fieldError, type FieldError } from '../http/failure.js';
 import type { JsonObject } from '../http/json-body.js';
+import { toDatabase } from './column-types.js';
 import type { EntityDescription, Field } from './entity-schema.js';
 import { isKnownTo, type Permissions } from './permissions.js';
 import type { ValueType } from './value-types.js';
@@ -73,7 +74,7 @@ export interface CheckContext {
   readonly permissions: Permissions;
   /** The values of fields that a body need not have. */
   readonly given: Values;
-  /** The value of the stored record. */
+  /** The value of the stored record; `undefined` where it was not read. */
   currentOf(field: Field): unknown;
   /** The default of a field that has one; may be `DATABASE_DEFAULT`. */
   defaultOf(field: Field): unknown;
@@ -120,11 +121,19 @@ function checkNew(field: Field, value: unknown, { permissions }: CheckContext): 
 }
 
 function checkChange(field: Field, value: unknown, { permissions, currentOf }: CheckContext): Outcome {
-  if (permissions.canUpdate(field)) return readValue(field, value);
+  if (permissions.canUpdate(field)) return isKept(field, value, currentOf(field)) ? ABSENT : readValue(field, value);
   if (!permissions.canRead(field)) return wrong('cannot be changed; leave it out');
   const current = currentOf(field);
   if (isSame(field, value, current)) return ABSENT;
   return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
+}
+
+/** Behind a transformer, whatever it would make of the JSON: as answered, or where it leaves the value to the database. */
+function isKept(field: Field, value: unknown, current: unknown): boolean {
+  if (!field.column.transformer) return false;
+  if (current !== undefined && isSame(field, value, current)) return true;
+  const reading = value === null ? { expected: 'null' } : field.type.read(value);
+  return 'value' in reading && toDatabase(field.column, reading.value) === undefined;
 }
 
 export function readValue(field: Field, value: unknown): NonNullable<Outcome> {

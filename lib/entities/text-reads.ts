@@ -1,6 +1,6 @@
 /** Columns that are selected as text, because the driver or TypeORM would change their values. One row for each kind. */
 import type { DataSource } from 'typeorm';
-import type { ColumnMetadata } from './column-types.js';
+import { toDatabase, type ColumnMetadata } from './column-types.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
 import { safeNumber, unchanged } from './value-types.js';
 
@@ -47,9 +47,10 @@ const exactInteger = (sql: string): string =>
 
 /** @param viewType of a column of a view, as the database calls it */
 export function textReadOf(column: ColumnMetadata, dataSource: DataSource, viewType?: string): TextRead | undefined {
-  const { relationMetadata, referencedColumn } = column;
-  // TypeORM does not transform foreign keys.
-  if (relationMetadata && referencedColumn) return textReadOf(withoutTransformer(referencedColumn), dataSource);
+  const { relationMetadata, referencedColumn, transformer } = column;
+  // TypeORM does not transform foreign keys that the entity does not declare.
+  if (relationMetadata && referencedColumn && !transformer)
+    return textReadOf(withoutTransformer(referencedColumn), dataSource);
   const [name = '', list] = (viewType ?? nameOf(column, dataSource)).split('[');
   const isArray = column.isArray || list !== undefined;
   const row = ROWS.find(([on, , applies]) => on(dataSource) && applies({ ...column, isArray }, name));
@@ -77,7 +78,7 @@ export function persist(value: unknown, column: ColumnMetadata, dataSource: Data
   if (!Array.isArray(value) || !column.isArray || !isPostgres(dataSource))
     return driver.preparePersistentValue(value, column);
   const element = withoutTransformer(column, false);
-  const stored = [column.transformer ?? []].flat().reduce<unknown>((held, each) => each.to(held), value);
+  const stored = toDatabase(column, value);
   if (!Array.isArray(stored)) return driver.preparePersistentValue(value, column);
   return stored.map((each: unknown) => driver.preparePersistentValue(each, element) as unknown);
 }

@@ -89,7 +89,7 @@ export const decimal = valueType(
 export const decimalNumber: ValueType = { ...decimal, schemas: { ...decimal.schemas, answer: { type: 'number' } } };
 
 /** `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`. */
-const isFiniteJson = (value: unknown): boolean =>
+export const isFiniteJson = (value: unknown): boolean =>
   typeof value === 'object' && value !== null
     ? Object.values(value).every(isFiniteJson)
     : typeof value === 'number'

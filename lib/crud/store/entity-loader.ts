@@ -14,6 +14,7 @@ import { fill, setAtPath } from './entity-values.js';
 import { inCurrentTransaction, whereOf } from './query-parts.js';
 import type { Reader } from './reader.js';
 import type { StoredResource } from './record-access.js';
+import { isMalformed } from './row-projection.js';
 
 export class EntityLoader<T extends object> {
   constructor(
@@ -62,8 +63,10 @@ export class EntityLoader<T extends object> {
         ...options,
       })
       .catch((error: unknown) => {
-        if (!(error instanceof SyntaxError)) throw error;
-        throw new ConflictException(`${schema.name} was not changed: its stored JSON is malformed`);
+        if (!isMalformed(error, metadata.columns)) throw error;
+        const problem =
+          error instanceof SyntaxError ? 'its stored JSON is malformed' : 'a transformer refuses what it stores';
+        throw new ConflictException(`${schema.name} was not changed: ${problem}`);
       });
   }
 

@@ -15,7 +15,7 @@ import { setAtPath } from './entity-values.js';
 import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import { addLock, addSort } from './query-parts.js';
 import { Reader, selectPosition, type Read } from './reader.js';
-import { nullIfMalformed, selectRaw } from './row-projection.js';
+import { isMalformed, malformedColumns, markMalformed, nullIfMalformed, selectRaw } from './row-projection.js';
 import type { Selection, StoredResource } from './record-access.js';
 
 export class RepositoryReader<T extends object> extends Reader<T> {
@@ -91,31 +91,34 @@ export class RepositoryReader<T extends object> extends Reader<T> {
       raw.map(async (row) => {
         const key = this.projection.keyOf(row);
         const query = this.select(call, keyIs(primary, key));
-        const readable = this.columns.filter((column) => this.isReadable(column, row, key));
+        const wrong = {};
+        const readable = this.columns.filter((column) => this.isReadable(column, row, key, wrong));
         if (readable.length < this.columns.length)
           query.select(readable.map(({ propertyPath }) => `${RECORD}.${propertyPath}`));
-        return (await query.getOne()) ?? undefined;
+        const entity = await query.getOne();
+        if (entity) markMalformed(entity, malformedColumns(wrong));
+        return entity ?? undefined;
       }),
     );
   }
 
-  /** Malformed JSON makes TypeORM fail for all rows: then only the rows are read, with each column by its property. */
+  /** A malformed value makes TypeORM fail for all rows: then only the rows are read, with each column by its property. */
   private async load(query: SelectQueryBuilder<T>): Promise<{ entities: T[]; raw: RawRow[] }> {
     try {
       return await query.getRawAndEntities<RawRow>();
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
+      if (!isMalformed(error, this.columns)) throw error;
       for (const { propertyPath } of this.columns) query.addSelect(`(${RECORD}.${propertyPath})`, propertyPath);
       return { entities: [], raw: await query.getRawMany<RawRow>() };
     }
   }
 
-  private isReadable(column: ColumnMetadata, row: RawRow, key: unknown): boolean {
+  private isReadable(column: ColumnMetadata, row: RawRow, key: unknown, wrong: object): boolean {
     try {
       this.dataSource.driver.prepareHydratedValue(row[column.propertyPath], column);
       return true;
     } catch (error) {
-      return nullIfMalformed(error, column, key) !== null;
+      return nullIfMalformed(error, column, key, wrong) !== null;
     }
   }
 
@@ -165,6 +168,7 @@ function compileProjection<T extends ObjectLiteral>(
     recordOf(entity: T, raw: RawRow, fields: readonly Field[]): T {
       const record = Object.create(prototype) as T;
       for (const field of fields) setAtPath(record, field.path, valueOf(field, entity, raw));
+      markMalformed(record, malformedColumns(entity));
       return record;
     },
   };

@@ -1,9 +1,10 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
+import { BadRequestException } from '@nestjs/common';
 import { type DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf } from '../../entities/entity-instances.js';
-import type { ColumnMetadata } from '../../entities/column-types.js';
+import { ACCEPTED, type ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
@@ -19,6 +20,7 @@ import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
 import { inCurrentTransaction, intoColumns, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import type { Reader } from './reader.js';
+import { isMalformed } from './row-projection.js';
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated = false;
@@ -89,9 +91,28 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     } catch (error) {
       // TypeORM reads the defaults of a new row by its key, and fails where no listener made one.
       const hasKey = schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
-      if (hasKey || error instanceof QueryFailedError || !(error instanceof TypeORMError)) throw error;
-      return {};
+      if (!hasKey && error instanceof TypeORMError && !(error instanceof QueryFailedError)) return {};
+      throw this.refusalOf(error, entity);
     }
+  }
+
+  /** TypeORM reads what the database sets in a new row, and so values that a transformer may refuse. */
+  private refusalOf(error: unknown, entity: T): unknown {
+    const { driver } = this.database.dataSource;
+    const { name, fields, metadata } = this.resource.schema;
+    const isRefused = ({ column }: Field): boolean => {
+      try {
+        const stored: unknown = driver.preparePersistentValue(columnValue(column, entity), column);
+        if (stored !== undefined) driver.prepareHydratedValue(stored, column);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    const refused = isMalformed(error, metadata.columns) ? fields.filter(isRefused) : [];
+    if (refused.length === 0) return error;
+    const errors = refused.map((field) => ({ field: field.name, message: `must be ${ACCEPTED}` }));
+    return new BadRequestException({ message: `${name} is not valid`, errors });
   }
 
   async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {

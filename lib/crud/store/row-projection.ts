@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { DataSource, SelectQueryBuilder } from 'typeorm';
+import { type DataSource, type SelectQueryBuilder, TypeORMError } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { StoredResource } from './record-access.js';
@@ -41,19 +41,34 @@ export function compileRow<T extends object>(
           set(record, read(row[alias]));
         } catch (error) {
           const key = keys.map((each) => row[each.alias]);
-          set(record, nullIfMalformed(error, field.column, key));
+          set(record, nullIfMalformed(error, field.column, key, record));
         }
       return record as T;
     },
   };
 }
 
-/** Replaces JSON that TypeORM cannot parse, so that one row does not fail a whole list. */
-export function nullIfMalformed(error: unknown, { entityMetadata, databaseName }: ColumnMetadata, key: unknown): null {
-  if (!(error instanceof SyntaxError)) throw error;
-  logger.warn(
-    `Malformed JSON is read as null: ${entityMetadata.tablePath}.${databaseName} of the record ${String(key)}`,
-  );
+/** Whether TypeORM could not parse JSON, or a transformer threw. */
+export const isMalformed = (error: unknown, columns: readonly ColumnMetadata[]): boolean =>
+  error instanceof SyntaxError ||
+  (!(error instanceof TypeORMError) && columns.some(({ transformer }) => transformer !== undefined));
+
+const malformed = new WeakMap<object, readonly ColumnMetadata[]>();
+
+/** The columns of a record whose stored values could not be read. */
+export const malformedColumns = (record: object): readonly ColumnMetadata[] => malformed.get(record) ?? [];
+
+export function markMalformed(record: object, columns: readonly ColumnMetadata[]): void {
+  if (columns.length > 0) malformed.set(record, columns);
+}
+
+/** Replaces a value that cannot be read, so that one row does not fail a whole list. */
+export function nullIfMalformed(error: unknown, column: ColumnMetadata, key: unknown, record: object): null {
+  if (!isMalformed(error, [column])) throw error;
+  markMalformed(record, [...malformedColumns(record), column]);
+  const { entityMetadata, databaseName, transformer } = column;
+  const problem = transformer ? 'A value that its transformer refuses' : 'Malformed JSON';
+  logger.warn(`${problem} is read as null: ${entityMetadata.tablePath}.${databaseName} of the record ${String(key)}`);
   return null;
 }
 

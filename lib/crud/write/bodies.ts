@@ -92,11 +92,12 @@ export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, 
 export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean =>
   [...values.keys()].some((field) => !permissions.canUpdate(field)) || plan.store.listened.has('update');
 
-/** The fields whose stored value takes part in the result: merged ones, and the rest of a key of several columns. */
+/** The fields whose stored value takes part in the result: merged and transformed ones, and the rest of a key of several columns. */
 export const mergedFields = ({ schema }: Plan, { values, permissions }: Sent): Field[] => {
   const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
-  const isChanged = ([field, value]: [Field, unknown]): boolean => permissions.canUpdate(field) && isMerged(value);
+  const isChanged = ([field, value]: [Field, unknown]): boolean =>
+    permissions.canUpdate(field) && (isMerged(value) || field.column.transformer !== undefined);
   return [...[...values].filter(isChanged).map(([field]) => field), ...rest];
 };
 
@@ -112,8 +113,10 @@ export function hookValues({ schema }: Plan, { values, ids }: Pick<Change<unknow
 /** A patch is merged into the stored record first. */
 async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: object | undefined): Promise<CheckResult> {
   if (sent.kind !== 'patch') return checkBySchema(plan, 'update', sent);
+  const storedOf = (field: Field): unknown =>
+    field.column.transformer ? toJson(valueOf(field, current)) : valueOf(field, current);
   const merge = (values: Values): Values =>
-    new Map([...values].map(([field, value]) => [field, mergePatch(valueOf(field, current), value)]));
+    new Map([...values].map(([field, value]) => [field, mergePatch(storedOf(field), value)]));
   const { values: body, errors: wrong } = transform(plan, merge(sent.body), (field) => isMerged(sent.body.get(field)));
   const values = new Map([...body].filter(([field]) => sent.values.has(field)));
   const errors = [...sent.errors, ...wrong];
@@ -157,7 +160,7 @@ async function checkValuesOf<T extends object>(
   const checked = checkValues(plan.schema, kind, values, {
     permissions,
     given,
-    currentOf: (field) => valueOf(field, current),
+    currentOf: (field) => valueAt(field.path, current),
     defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
   });
   const wrongKeys = kind === 'create' ? keyErrors(plan, checked.values) : [];

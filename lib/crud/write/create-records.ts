@@ -15,6 +15,7 @@ import { beforeCreate, runAfter, runWhen } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
 import { writeLinks } from './links.js';
 import { assertVisible, evaluateScopes } from './references.js';
+import { assertReadBack } from './validation.js';
 
 /**
  * All records are created, or none.
@@ -31,13 +32,18 @@ export async function createRecords<T extends object, R>(
   const changes = await checkItems(bodies, nameOf, (body) => checkCreated(task, readBody(task, body, 'create')));
   await evaluateScopes(task, changes, 'create');
   const isHooked = hooks.beforeCreate !== undefined || hooks.whenCreated !== undefined;
+  // A transformer may not read what it has written.
+  const mayRefuse = plan.metadata.columns.some(({ transformer }) => transformer);
   const create = async (within: Task<T>): Promise<R> => {
-    // A hook sees the records of the items before.
-    const parts = isHooked ? changes.map((change) => [change]) : [changes];
+    // A hook sees the records of the items before. TypeORM says only that one could not be read.
+    const parts =
+      isHooked || (mayRefuse && plan.store.listened.has('create')) ? changes.map((change) => [change]) : [changes];
     const inserted: Inserted<T>[] = [];
     for (const [index, part] of parts.entries())
       inserted.push(...(await forItem(nameOf(index), () => insert(within, part))));
-    const created = await readCreated(within, inserted);
+    const created = await checkItems(await readCreated(within, inserted), nameOf, (record) =>
+      assertReadBack(plan, record),
+    );
     await runAfter(within, 'afterCreate', created);
     return answer(created);
   };
@@ -47,8 +53,8 @@ export async function createRecords<T extends object, R>(
     insertable || (textRead !== undefined && !isSqlite(plan.database.dataSource));
   const mayReplaceKey = plan.store.listened.has('create') && plan.schema.key.fields.some(isUncertain);
   const isTree = plan.metadata.treeType !== undefined;
-  const isConditional =
-    view.isScoped || view.fixed.size > 0 || mayReplaceKey || isTree || plan.store.hooked.has('create');
+  const isReadBack = mayRefuse || mayReplaceKey || isTree;
+  const isConditional = view.isScoped || view.fixed.size > 0 || isReadBack || plan.store.hooked.has('create');
   const isSingleStatement =
     changes.length === 1 && !isConditional && !isHooked && !idempotency && !changes.some(hasLinks);
   return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);

@@ -12,6 +12,7 @@ import { beforeUpdate, runAfter, runWhen, storedRecord } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
 import { writeLinks } from './links.js';
 import { assertVisible, evaluateScopes } from './references.js';
+import { assertReadBack } from './validation.js';
 
 /** Each attempt fails only where another request has succeeded, or where a listener changes what it loads each time. */
 const MAX_ATTEMPTS = 100;
@@ -54,7 +55,8 @@ export async function updateRecords<T extends object>(
         let updated: T | undefined;
         for (const [index, change] of changes.entries())
           updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change));
-        return readUpdated(within, targets, isSingle ? updated : undefined);
+        const records = await readUpdated(within, targets, isSingle ? updated : undefined);
+        return checkItems(records, nameOf, (record, index) => assertReadBack(plan, record, changes[index]?.values));
       };
       const updated = await (isSingle ? apply(task) : transacted(task, writeOf(task, 'update', changes), apply));
       if (updated) return updated;

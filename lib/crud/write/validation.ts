@@ -1,5 +1,6 @@
 /** Checks of a record beyond its columns: the option `validationSchema`, and class-validator. */
 import { BadRequestException } from '@nestjs/common';
+import { ACCEPTED } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isKnownTo, type Permissions } from '../../entities/permissions.js';
 import { DATABASE_DEFAULT, type CheckResult, type Values } from '../../entities/record-input.js';
@@ -8,6 +9,7 @@ import type { SchemaIssue } from '../declare/standard-schema.js';
 import type { Plan } from '../plan/plan.js';
 import { isInsertable } from '../rows/field-permissions.js';
 import { fill, setAtPath, valueAt, valuesOfEntity, withoutDefaults } from '../store/entity-values.js';
+import { malformedColumns } from '../store/row-projection.js';
 
 interface SchemaInput extends CheckResult {
   /** The values sent, including those that the path fixes; for a patch, merged into the stored record. */
@@ -71,6 +73,15 @@ export async function validate(plan: Plan, entity: object, checked: CheckResult,
   }
   if (errors.length > 0) throw new BadRequestException({ message: `${plan.schema.name} is not valid`, errors });
   return values;
+}
+
+/** @param written all fields, where it is absent @throws 400 naming each that a transformer cannot read again */
+export function assertReadBack<T extends object>({ schema }: Plan, record: T, written?: Values): T {
+  const wrong = malformedColumns(record);
+  const fields = schema.fields.filter((field) => wrong.includes(field.column) && (written?.has(field) ?? true));
+  if (fields.length === 0) return record;
+  const errors = fields.map(({ name }) => ({ field: name, message: `must be ${ACCEPTED}` }));
+  throw new BadRequestException({ message: `${schema.name} is not valid`, errors });
 }
 
 const errorOf = ({ path = [], message }: SchemaIssue): FieldError => ({
