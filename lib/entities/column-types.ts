@@ -2,10 +2,11 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { BIG_INTEGERS } from './json-schema.js';
 import * as calendar from './calendar-types.js';
+import { comparedScale, decimal as decimalOf } from './decimals.js';
 import * as types from './value-types.js';
 import * as postgres from './postgres-types.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
-import type { Reading, ValueType } from './value-types.js';
+import type { Digits, Reading, ValueType } from './value-types.js';
 
 export type ColumnMetadata = EntityMetadata['columns'][number];
 
@@ -31,7 +32,20 @@ const text: TypeOf = (column, dataSource) => {
 
 const enumeration: TypeOf = (column, dataSource) => (column.enum ? types.oneOf(column.enum) : text(column, dataSource));
 
-const decimal: TypeOf = (_column, dataSource) => (isSqlite(dataSource) ? types.decimalNumber : types.decimal);
+/** The digits of a decimal column. A scale without a precision is ignored, as TypeORM does. */
+export function decimalDigits({ precision, scale }: ColumnMetadata, dataSource: DataSource): Digits {
+  if (precision == null) return isMysql(dataSource) ? { precision: 10, scale: 0 } : {};
+  return { precision, scale: scale ?? 0 };
+}
+
+/** SQLite stores a double. PostgreSQL has infinity where the column has no precision. */
+const decimal: TypeOf = (column, dataSource) => {
+  const digits = decimalDigits(column, dataSource);
+  if (isSqlite(dataSource)) return decimalOf(digits, 15, [], {});
+  if (isPostgres(dataSource)) return decimalOf(digits, Infinity, SPECIAL.slice(0, digits.precision ? 1 : 3), {});
+  return decimalOf(digits, Infinity, [], { precision: 65, scale: comparedScale(digits) });
+};
+const SPECIAL = ['NaN', 'Infinity', '-Infinity'];
 
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
 

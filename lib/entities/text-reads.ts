@@ -1,6 +1,7 @@
 /** Columns that are selected as text, because the driver or TypeORM would change their values. One row for each kind. */
 import type { DataSource } from 'typeorm';
-import { toDatabase, type ColumnMetadata } from './column-types.js';
+import { decimalDigits, toDatabase, type ColumnMetadata } from './column-types.js';
+import { decimalText } from './decimals.js';
 import { isMysql, isPostgres, isSqlite } from './database-family.js';
 import { safeNumber, unchanged } from './value-types.js';
 
@@ -15,12 +16,26 @@ const READ_ARRAYS =
   /^(smallint|integer|real|double precision|boolean|bytea|jsonb?|point|interval|timestamp (with|without) time zone)$/;
 
 type Applies = (column: Pick<ColumnMetadata, 'isPrimary' | 'isArray'>, name: string) => boolean;
-const ROWS: readonly [on: (dataSource: DataSource) => boolean, cast: string, applies: Applies][] = [
+type Read = (selected: unknown, column: ColumnMetadata, dataSource: DataSource) => unknown;
+/** A cast, or the SQL of the value with a function that reads it. */
+const ROWS: readonly [
+  on: (dataSource: DataSource) => boolean,
+  select: string | ((sql: string) => string),
+  applies: Applies,
+  read?: Read,
+][] = [
   // The database stores 64 bits, but the driver reads 53.
   [
     isSqlite,
     'TEXT',
     ({ isPrimary }, name) => /^(bigint|int8|unsigned big int)$/.test(name) || (isPrimary && name === 'integer'),
+  ],
+  // A CAST would round a REAL, and the driver an integer.
+  [
+    isSqlite,
+    (sql) => `CASE typeof(${sql}) WHEN 'integer' THEN CAST(${sql} AS TEXT) ELSE ${sql} END`,
+    (_, name) => /^(decimal|numeric|dec|fixed)$/.test(name),
+    (value, column, source) => (value === null ? null : decimalText(value, decimalDigits(column, source).scale)),
   ],
   // `decimalNumbers` and `supportBigNumbers` round numbers; TypeORM reads dates in another zone than the driver.
   [isMysql, 'CHAR', (_, name) => /^(bigint|decimal|date)$/.test(name)],
@@ -58,12 +73,13 @@ export function textReadOf(column: ColumnMetadata, dataSource: DataSource, viewT
   if (!row && !isUntyped) return undefined;
   const element = withoutTransformer(column, false);
   const hydrate = (text: unknown): unknown => dataSource.driver.prepareHydratedValue(text, element);
-  const toNumber = /int/.test(name) && readsNumbers(dataSource) ? safeNumber : unchanged;
+  const toNumber: Read = /int/.test(name) && readsNumbers(dataSource) ? safeNumber : unchanged;
+  const [, select = exactInteger, , read = toNumber] = row ?? [];
   const transformers = [column.transformer ?? []].flat();
   return {
-    select: (sql) => (row ? `CAST(${sql} AS ${row[1]})` : exactInteger(sql)),
+    select: (sql) => (typeof select === 'string' ? `CAST(${sql} AS ${select})` : select(sql)),
     read(selected) {
-      const exact = Array.isArray(selected) ? selected.map(hydrate) : toNumber(selected);
+      const exact = Array.isArray(selected) ? selected.map(hydrate) : read(selected, column, dataSource);
       return transformers.reduceRight<unknown>((value, each) => each.from(value), exact);
     },
   };

@@ -11,6 +11,12 @@ export const allOf = (readings: readonly Reading[]): Reading =>
     value: readings.map((reading) => ('value' in reading ? reading.value : undefined)),
   };
 
+/** The digits of a decimal column. One without a precision takes any number of them. */
+export interface Digits {
+  readonly precision?: number | undefined;
+  readonly scale?: number | undefined;
+}
+
 export interface ValueType {
   read(value: unknown): Reading;
   /** Reads a string of the URL, such as the id in a path. */
@@ -24,6 +30,7 @@ export interface ValueType {
   readonly comparison: ColumnKind | undefined;
   /** The type of the column in the database, if a transformer changes the values. */
   readonly stored?: ColumnKind | undefined;
+  readonly digits?: Digits | undefined;
   readonly schemas: ValueSchemas;
 }
 
@@ -67,26 +74,6 @@ export const float = valueType('a number', (value) => Number.isFinite(value), {
   comparison: 'number',
   schemas: sameSchemas({ type: 'number' }),
 });
-
-const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
-const DECIMAL_TEXT = formedText(String.raw`-?\d{1,308}(?:\.\d{1,400})?`, { examples: ['1.50'] });
-
-/** Drivers read it as text. */
-export const decimal = valueType(
-  'a number, or a string such as "1.50"',
-  (value) => Number.isFinite(value) || (isText(value, DECIMAL) && Number.isFinite(Number(value))),
-  {
-    searchable: true,
-    comparison: 'exact number',
-    schemas: {
-      ...DECIMAL_TEXT,
-      body: { ...DECIMAL_TEXT.body, type: ['number', 'string'] },
-      answer: { type: 'string' },
-    },
-  },
-);
-/** SQLite's driver reads it as a number. */
-export const decimalNumber: ValueType = { ...decimal, schemas: { ...decimal.schemas, answer: { type: 'number' } } };
 
 /** `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`. */
 export const isFiniteJson = (value: unknown): boolean =>

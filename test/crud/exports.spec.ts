@@ -171,10 +171,9 @@ describe.each(DATABASES)('on %s', (database) => {
     const { text } = await twins.get(
       '/api/all.cells/export?format=csv&filter[text][isNull]=true&filter[whole][isNull]=true',
     );
-    const price = database === 'sqlite' ? '-1.5' : '-1.50';
     expect(text).toBe(
       'id,text,whole,price,serial,extra,day\r\n' +
-        `16,,,${price},-9007199254740993,"{""=a"":[""b"",null]}",2026-01-31\r\n`,
+        `16,,,-1.50,-9007199254740993,"{""=a"":[""b"",null]}",2026-01-31\r\n`,
     );
   });
 

@@ -32,6 +32,7 @@ import { customOperator, operatorsFor, type FilterOperator, type Operator } from
 import { entityKey } from '../../lib/entities/entity-key.js';
 import type { Field } from '../../lib/entities/entity-schema.js';
 import * as calendar from '../../lib/entities/calendar-types.js';
+import { decimal } from '../../lib/entities/decimals.js';
 import * as types from '../../lib/entities/value-types.js';
 import type { HttpRequest } from '../../lib/http/http-request.js';
 import { takeBodyAsQuery } from '../../lib/query-method/query-body.js';
@@ -48,7 +49,7 @@ const FIELDS = [
   id,
   title,
   pages,
-  fieldOf('price', types.decimal),
+  fieldOf('price', decimal({}, Infinity, [], {})),
   fieldOf('free', types.boolean),
   fieldOf('stage', types.oneOf(['open', 'done'])),
   fieldOf('readAt', calendar.dateTime),

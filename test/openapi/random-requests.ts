@@ -227,10 +227,13 @@ const PLAIN: Readonly<Record<string, (schema: Schema, draw: Draw) => unknown>> =
           max: Math.min(Number(maximum ?? 1000), 1000),
         })
       : draw(fc.maxSafeInteger),
-  number: (_, draw) =>
-    draw(fc.boolean)
-      ? draw(fc.integer, { min: -1000, max: 1000 })
-      : draw(fc.double, { noNaN: true, noDefaultInfinity: true }),
+  // A decimal is a number, or a text with the pattern of its digits.
+  number: (schema, draw) =>
+    typeof schema['pattern'] === 'string'
+      ? Number(textOf(schema, draw))
+      : draw(fc.boolean)
+        ? draw(fc.integer, { min: -1000, max: 1000 })
+        : draw(fc.double, { noNaN: true, noDefaultInfinity: true }),
   string: textOf,
 };
 

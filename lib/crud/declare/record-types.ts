@@ -88,7 +88,7 @@ export interface AggregateRow {
   readonly groupBy?: Readonly<Record<string, unknown>>;
   readonly count: number;
   readonly sum?: Readonly<Record<string, number | string | null>>;
-  readonly avg?: Readonly<Record<string, number | null>>;
+  readonly avg?: Readonly<Record<string, number | string | null>>;
   readonly min?: Readonly<Record<string, unknown>>;
   readonly max?: Readonly<Record<string, unknown>>;
 }

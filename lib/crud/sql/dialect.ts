@@ -5,7 +5,8 @@
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
-import { decimalNumber, float, type ColumnKind } from '../../entities/value-types.js';
+import { comparedScale } from '../../entities/decimals.js';
+import { float, type ColumnKind, type ValueType } from '../../entities/value-types.js';
 
 interface ColumnSql {
   readonly name: string;
@@ -42,7 +43,7 @@ export interface Comparable extends ColumnSql {
 
 interface Form {
   ordered(column: string): string;
-  bound(parameter: string): string;
+  bound(parameter: string, type: ValueType): string;
   /** For an index, which cannot find converted columns. */
   equal?: ((column: string, parameter: string) => string) | undefined;
   /** For tests of a part of the text. */
@@ -95,11 +96,12 @@ const sqlite: Dialect = {
     `THEN substr(${column} || CASE length(${column}) WHEN 19 THEN '.000' ELSE '' END, 1, 23) ` +
     `WHEN typeof(${column}) = 'text' THEN COALESCE(strftime('%Y-%m-%d %H:%M:%f', ${column}), ${column}) ELSE ${column} END`,
   sameBoolean: (column) => `MIN(${column})`,
-  sum(column, { type, column: { scale } }) {
-    if (type === float || (type === decimalNumber && scale == null)) return `SUM(${column})`;
-    const units = type === decimalNumber ? `CAST(ROUND(${column} * 1e${scale}) AS INTEGER)` : column;
-    const [billions, rest] = ['/', '%'].map((operator) => `CAST(SUM(${units} ${operator} ${BILLION}) AS TEXT)`);
-    return `${billions} || ' ' || ${rest}`;
+  sum(column, { type, type: { digits } }) {
+    if (type === float || (digits && digits.scale === undefined)) return `SUM(${column})`;
+    const whole = `CAST(${column} AS INTEGER)`;
+    const parts = digits ? [whole, `CAST(ROUND((${column} - ${whole}) * 1e${digits.scale}) AS INTEGER)`] : [column];
+    const sums = parts.flatMap((part) => ['/', '%'].map((by) => `CAST(SUM(${part} ${by} ${BILLION}) AS TEXT)`));
+    return sums.join(" || ' ' || ");
   },
 };
 
@@ -144,7 +146,10 @@ const mysql: Dialect = {
     number: { ordered: same, bound: same, exact: asDouble },
     boolean: { ordered: same, bound: same, exact: asDouble },
     // Two strings of digits would compare as doubles.
-    'exact number': { ordered: same, bound: (parameter) => `CAST(${parameter} AS DECIMAL(65, 30))` },
+    'exact number': {
+      ordered: same,
+      bound: (parameter, { digits }) => `CAST(${parameter} AS DECIMAL(65, ${comparedScale(digits ?? {})}))`,
+    },
   },
   // Other collations also fold accents.
   containsAnyCase: ({ name }, pattern) => `LOWER(${utf8(name)}) COLLATE utf8mb4_bin LIKE LOWER(${pattern}) ESCAPE '!'`,
@@ -186,7 +191,8 @@ function formOf(dialect: Dialect, { type, column, hasLimitedCharset }: Field): F
 export function comparable(dialect: Dialect, field: Field, name: string): Comparable {
   const form = formOf(dialect, field);
   const ordered = form.ordered(name);
-  const test = (operator: string, parameter: string): string => `${ordered} ${operator} ${form.bound(parameter)}`;
+  const bound = (parameter: string): string => form.bound(parameter, field.type);
+  const test = (operator: string, parameter: string): string => `${ordered} ${operator} ${bound(parameter)}`;
   const isInclusive = dialect === mysql;
   const upTo = (end: string): string => (isInclusive ? test('<=', lastMicrosecond(end)) : test('<', end));
   const equal = (start: string, end?: string): string => {
@@ -200,7 +206,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
     ordered,
     equal,
     oneOf(...parameters) {
-      if (!isRange && !form.equal) return `${ordered} IN (${parameters.map(form.bound).join(', ')})`;
+      if (!isRange && !form.equal) return `${ordered} IN (${parameters.map(bound).join(', ')})`;
       const starts = parameters.filter((_, place) => !isRange || place % 2 === 0);
       return `(${starts.map((start, place) => equal(start, isRange ? parameters[2 * place + 1] : undefined)).join(' OR ')})`;
     },
@@ -211,9 +217,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
     upTo: (start, end) => (end === undefined ? test('<=', start) : upTo(end)),
     matches: (operation, text) => dialect[operation]({ name: form.name?.(name) ?? name, ordered }, text),
     exactly: (operator, text) =>
-      operator === '=' && form.equal
-        ? form.equal(name, text)
-        : `${ordered} ${operator} ${(form.exact ?? form.bound)(text)}`,
+      operator === '=' && form.equal ? form.equal(name, text) : `${ordered} ${operator} ${(form.exact ?? bound)(text)}`,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Runs `aggregate`: one statement, which groups, counts and sums. */
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { decimalNumber, float } from '../../entities/value-types.js';
+import { float } from '../../entities/value-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { RawRow } from '../sql/statement.js';
@@ -41,7 +41,7 @@ export async function aggregateRows<T extends ObjectLiteral>(
         .map(({ field, alias }) => {
           const raw = row[alias];
           if (part === 'sum') return [field.name, readSum(raw, field)];
-          if (part === 'avg') return [field.name, readAverage(readSum(raw, field), row[`${alias}values`])];
+          if (part === 'avg') return [field.name, readAverage(readSum(raw, field), row[`${alias}values`], field)];
           return [field.name, compileRead(field, dataSource)(raw)];
         });
     const object = (...parts: Part[]): Partial<Record<Part, object>> =>
@@ -74,13 +74,23 @@ function partSql(part: Part, field: Field, column: string, dataSource: DataSourc
 const rounded = (value: number): number => Number(value.toPrecision(15));
 
 /** @returns the sum as values of the column are sent */
-function readSum(raw: unknown, { type, column }: Field): unknown {
+function readSum(raw: unknown, { type, type: { digits } }: Field): unknown {
   if (raw == null) return null;
-  const [billions = '', rest] = String(raw).split(' ');
-  if (rest === undefined) return type === float || typeof raw === 'number' ? rounded(Number(raw)) : type.write(raw);
-  const units = BigInt(billions) * BigInt(BILLION) + BigInt(rest);
-  return type === decimalNumber ? Number(`${units}e-${column.scale}`) : type.write(String(units));
+  const parts = String(raw).split(' ');
+  if (parts.length === 1) return type.write(type === float || typeof raw === 'number' ? rounded(Number(raw)) : raw);
+  const [whole = 0n, fraction = 0n] = [0, 2].map(
+    (at) => BigInt(parts[at] ?? 0) * BigInt(BILLION) + BigInt(parts[at + 1] ?? 0),
+  );
+  const scale = digits?.scale ?? 0;
+  return type.write(`${whole * 10n ** BigInt(scale) + fraction}${digits ? `e-${scale}` : ''}`);
 }
 
-const readAverage = (sum: unknown, count: unknown): number | null =>
-  sum === null ? null : rounded(Number(sum) / Number(count));
+/** Of decimals with the digits of the column, rounded half away from zero. */
+function readAverage(sum: unknown, count: unknown, { type, type: { digits } }: Field): unknown {
+  const [sign = '', ...units] =
+    /^(-?)(\d+)\.?(\d*)$/.exec(digits?.scale === undefined ? '' : String(sum))?.slice(1) ?? [];
+  if (sum === null || Number.isNaN(Number(sum))) return sum;
+  if (units.length === 0) return type.write(rounded(Number(sum) / Number(count)));
+  const values = BigInt(Number(count));
+  return type.write(`${sign}${(2n * BigInt(units.join('')) + values) / (2n * values)}e-${digits?.scale ?? 0}`);
+}

@@ -1,0 +1,154 @@
+/** The values of columns that are hard to keep: one row for each type, with the extremes that other programs store. */
+import type { ColumnOptions } from 'typeorm';
+import type { DatabaseName } from '../harness/databases.js';
+
+export interface ExactColumn {
+  readonly name: string;
+  readonly column: ColumnOptions;
+  /** SQL and what GET answers, in ascending order. All of them differ for the database. */
+  readonly values: readonly (readonly [sql: string, answer: unknown])[];
+  /** What cannot be stored exactly: 400 that names the column. */
+  readonly refused?: readonly unknown[];
+  /** What is stored and cannot be sent: PUT of it is 400 that names the column. */
+  readonly readOnly?: readonly unknown[];
+  /** False for a type without filters and sorts. */
+  readonly isCompared?: false;
+  /** The whole value as text in SQL, where a cast loses digits. */
+  readonly text?: (column: string) => string;
+}
+
+/** A number of JavaScript with more digits than a double keeps of every decimal. */
+const LONG_NUMBER = Number('123456789123456.12345');
+const digits = (each: string): readonly [string, string] => [each, each];
+
+const decimals = (database: DatabaseName): ExactColumn[] => [
+  {
+    name: 'price',
+    column: { type: 'decimal', precision: 10, scale: 2 },
+    values: ['-99999999.99', '-0.01', '0.00', '1.10', '19.90', '100.00', '99999999.99'].map(digits),
+    refused: [
+      '1.005',
+      '1.999',
+      '0.001',
+      1.005,
+      '100000000',
+      1e12,
+      '9'.repeat(90),
+      LONG_NUMBER,
+      0.1 + 0.2,
+      'NaN',
+    ].filter((each) => database !== 'postgres' || each !== 'NaN'),
+  },
+  {
+    name: 'whole',
+    column: { type: 'decimal', precision: 12, scale: 0 },
+    values: ['-999999999999', '0', '100', '999999999999'].map(digits),
+    refused: ['0.5', 0.5, '1000000000000'],
+  },
+  ...(database === 'sqlite'
+    ? [
+        {
+          name: 'wide',
+          column: { type: 'decimal', precision: 30, scale: 5 } as const,
+          values: [
+            ['-1e20', '-100000000000000000000.00000'],
+            ['1e-5', '0.00001'],
+            ['123456789012.125', '123456789012.12500'],
+          ] as const,
+          refused: ['123456789123456.12345', '9007199254740993', LONG_NUMBER],
+        },
+        {
+          name: 'free',
+          column: { type: 'decimal' } as const,
+          values: [
+            ['-1.5', '-1.5'],
+            ['1e-9', '0.000000001'],
+            ['7', '7'],
+            ['9007199254740993', '9007199254740993'],
+          ] as const,
+          readOnly: ['9007199254740993'],
+        },
+      ]
+    : [
+        {
+          name: 'wide',
+          column: { type: 'decimal', precision: 30, scale: 5 } as const,
+          values: [
+            `-${'9'.repeat(25)}.99999`,
+            '0.00001',
+            '123456789123456.12345',
+            '9007199254740993.00001',
+            `${'9'.repeat(25)}.99999`,
+          ].map(digits),
+          refused: [LONG_NUMBER, 9007199254740992, '0.000001', '1'.repeat(26)],
+        },
+        {
+          name: 'huge',
+          column: { type: 'decimal', precision: 65, scale: 0 } as const,
+          values: [
+            `-${'9'.repeat(65)}`,
+            `1${'0'.repeat(39)}`,
+            `1${'0'.repeat(38)}1`,
+            `${'9'.repeat(64)}8`,
+            '9'.repeat(65),
+          ].map(digits),
+          refused: ['1'.repeat(66), '0.5'],
+        },
+        {
+          name: 'small',
+          column: { type: 'decimal', precision: 38, scale: 30 } as const,
+          values: [`0.${'0'.repeat(29)}1`, `99999999.${'9'.repeat(30)}`].map(digits),
+          refused: [`0.${'0'.repeat(30)}1`],
+        },
+      ]),
+];
+
+const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
+  sqlite: [
+    {
+      name: 'flag',
+      column: { type: 'boolean' },
+      values: [
+        ['0', false],
+        ['1', true],
+      ],
+    },
+    {
+      name: 'serial',
+      column: { type: 'bigint' },
+      values: [
+        ['-9223372036854775807 - 1', '-9223372036854775808'],
+        ['9007199254740991', 9007199254740991],
+        ['9007199254740993', '9007199254740993'],
+      ],
+      refused: [9007199254740992],
+    },
+  ],
+  postgres: [
+    {
+      name: 'serial',
+      column: { type: 'bigint' },
+      values: [
+        ["'-9223372036854775808'", '-9223372036854775808'],
+        ['9007199254740993', '9007199254740993'],
+      ],
+      refused: [9007199254740992],
+    },
+  ],
+  mariadb: [
+    {
+      name: 'serial',
+      column: { type: 'bigint' },
+      values: [
+        ['-9223372036854775808', '-9223372036854775808'],
+        ['9007199254740993', '9007199254740993'],
+      ],
+      refused: [9007199254740992],
+    },
+  ],
+};
+
+export const columnsOf = (database: DatabaseName): readonly ExactColumn[] => [
+  ...decimals(database),
+  ...COLUMNS[database],
+];

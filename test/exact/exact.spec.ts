@@ -1,0 +1,149 @@
+/**
+ * What is stored, answered, found and sent back is one value: for each type of column and its extremes, in rows that
+ * another program wrote.
+ */
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { type CrudService, type DataPath, startCrud, wrongFields } from '../crud/service.js';
+import { DATABASES, type DatabaseName } from '../harness/databases.js';
+import { columnsOf, type ExactColumn } from './columns.js';
+
+const PATHS: readonly DataPath[] = ['compiled', 'repository'];
+
+function entityOf(columns: readonly ExactColumn[]) {
+  @Entity('exact')
+  class Exact {
+    @PrimaryGeneratedColumn() id!: number;
+  }
+  for (const { name, column } of columns) Column({ ...column, nullable: true })(Exact.prototype, name);
+  return Exact;
+}
+
+interface Row extends ExactColumn {
+  readonly id: number;
+  readonly answer: unknown;
+}
+
+/** The value of a column as the database writes it, with its type on SQLite. */
+const STORED: Readonly<Record<DatabaseName, (column: string) => string>> = {
+  sqlite: (column) => `typeof(${column}) || quote(${column})`,
+  postgres: (column) => `CAST(${column} AS text)`,
+  mariadb: (column) => `CAST(${column} AS CHAR)`,
+};
+
+const CASES = DATABASES.flatMap((database) => PATHS.map((path) => ({ database, path })));
+
+describe.each(CASES)('rows of another program on $database, $path', ({ database, path }) => {
+  const columns = columnsOf(database);
+  const compared = columns.filter(({ isCompared }) => isCompared !== false);
+  const rows: Row[] = [];
+  let service: CrudService;
+
+  const stored = async ({ id, name, text = STORED[database] }: Row): Promise<unknown> => {
+    const [row] = await service.dataSource.query<{ value: unknown }[]>(
+      `SELECT ${text(service.dataSource.driver.escape(name))} AS value FROM exact WHERE id = ${id}`,
+    );
+    return row?.value;
+  };
+  const rowsOf = (column: ExactColumn): Row[] => rows.filter(({ name }) => name === column.name);
+  const idsOf = (json: unknown): number[] => (json as { data: { id: number }[] }).data.map(({ id }) => id);
+  const onlyOf = (name: string): string => `filter[${name}][isNull]=false`;
+
+  beforeAll(async () => {
+    const entity = entityOf(columns);
+    const names = compared.map(({ name }) => name) as never[];
+    service = await startCrud('express', {
+      database,
+      path,
+      entities: [entity],
+      resources: [
+        {
+          entity,
+          endpoint: '/exact',
+          enablePagination: 'both',
+          enableExport: true,
+          filterableFields: names,
+          sortableFields: ['id', ...names],
+          aggregatableFields: names,
+        },
+      ],
+    });
+    for (const column of columns)
+      for (const [sql, answer] of column.values) {
+        const id = rows.length + 1;
+        const name = service.dataSource.driver.escape(column.name);
+        await service.dataSource.query(`INSERT INTO exact (${name}) VALUES (${sql})`);
+        rows.push({ ...column, id, answer });
+      }
+  });
+  afterAll(() => service.close());
+
+  it.each(columns)('[4.6] GET answers what is stored, and PUT of the answer changes nothing: $name', async (column) => {
+    for (const row of rowsOf(column)) {
+      const { json } = await service.get(`/exact/${row.id}`);
+      expect(json.data[row.name]).toEqual(row.answer);
+      const before = await stored(row);
+      const put = await service.put(`/exact/${row.id}`, json.data);
+      if (row.readOnly?.includes(row.answer)) expect(wrongFields(put)).toEqual([row.name]);
+      else expect([put.status, put.json.data]).toEqual([200, json.data]);
+      expect(await stored(row)).toEqual(before);
+    }
+  });
+
+  it.each(compared)('[7.3] a filter by what GET answers finds exactly its row: $name', async (column) => {
+    for (const { id, name, answer } of rowsOf(column)) {
+      const value = encodeURIComponent(String(answer));
+      const between = typeof answer === 'boolean' ? [] : [`filter[${name}][between]=${value},`];
+      for (const query of [`filter[${name}]=`, `filter[${name}][in]=`, ...between]) {
+        const { json } = await service.get(`/exact?${query}${value}`);
+        expect([query, answer, idsOf(json)]).toEqual([query, answer, [id]]);
+      }
+    }
+  });
+
+  it.each(compared)('[7.5] pages and sorts by every value: $name', async (column) => {
+    const { name } = column;
+    const expected = rowsOf(column).map(({ id }) => id);
+    for (const [sort, ids] of [[name, expected] as const, [`-${name}`, expected.toReversed()] as const]) {
+      const found: number[] = [];
+      let after = '';
+      for (let page = 0; page <= expected.length; page += 1) {
+        const { json } = await service.get(`/exact?sort=${sort}&size=1&pagination=cursor&${onlyOf(name)}${after}`);
+        found.push(...idsOf(json));
+        const { next } = (json.metadata as { pagination: { next: string | null } }).pagination;
+        if (next === null) break;
+        after = `&after=${next}`;
+      }
+      expect([sort, found]).toEqual([sort, ids]);
+      const { text } = await service.get(`/exact/export?format=ndjson&sort=${sort}&${onlyOf(name)}`);
+      const lines = text.split('\n').filter(Boolean);
+      const exported = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+      expect(exported.map((record) => [record['id'], record[name]])).toEqual(
+        ids.map((id) => [id, rows[id - 1]?.answer]),
+      );
+    }
+  });
+
+  it.each(compared)('[7.7] groups have the values that GET answers: $name', async (column) => {
+    const { name } = column;
+    const { json } = await service.get(`/exact/aggregate?groupBy=${name}&${onlyOf(name)}`);
+    const expected = rowsOf(column).map(({ answer }) => ({ groupBy: { [name]: answer }, count: 1 }));
+    expect(json.data).toEqual(expected);
+  });
+
+  it.each(columns)(
+    '[4.6] a write answers what the next GET answers, or 400 naming the field: $name',
+    async (column) => {
+      const { name, readOnly = [] } = column;
+      for (const { answer } of rowsOf(column).filter((row) => !readOnly.includes(row.answer))) {
+        const made = await service.post('/exact', { [name]: answer });
+        expect([made.status, made.json.data?.[name]]).toEqual([201, answer]);
+        const { json } = await service.get(`/exact/${made.json.data.id}`);
+        expect(json.data).toEqual(made.json.data);
+      }
+      for (const value of column.refused ?? []) {
+        const answer = await service.post('/exact', { [name]: value });
+        expect([value, wrongFields(answer)]).toEqual([value, [name]]);
+      }
+    },
+  );
+});
