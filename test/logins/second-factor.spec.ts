@@ -225,7 +225,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       }
       for (const text of ['', 'x', challenge.slice(1), `${challenge}=`])
         expect(expectFailure(await phone.answer(text, '123456'), 401)).toBe(WRONG_CHALLENGE);
-      expect(log.take()).toEqual([]);
+      // Each account endpoint reads the user of the token.
+      expect(log.take().filter(([sql]) => !/ FROM .user. /.test(sql))).toEqual([]);
       for (const json of [{}, { code: 123456, challenge }, { code: '123456', challenge, more: 1 }, []])
         expectFailure(await app.post('/api/auth/mfa/challenge', json));
       expect(await statusOf(phone.answer(challenge, await phone.nextCode()))).toBe(200);

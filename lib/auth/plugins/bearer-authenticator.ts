@@ -75,6 +75,14 @@ export class BearerAuthenticator implements Authenticator {
     });
   }
 
+  /** Whether the user is the one that the session was made for: a failover that loses users gives their ids again. */
+  async isOwn(known: Authentication): Promise<boolean> {
+    const { principal, session } = known;
+    if (!principal || session === undefined || this.isExempted(known)) return true;
+    const user = await this.users.findById(String(principal.id));
+    return !user || principal.email === (user.email ?? '');
+  }
+
   private isExempted({ session }: Authentication): boolean {
     return session !== undefined && this.exempted.has(session);
   }

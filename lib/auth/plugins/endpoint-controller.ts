@@ -1,7 +1,7 @@
 /** Makes Nest routes of the endpoints of accounts. */
 import { Controller, HttpCode, Req, RequestMapping, Res } from '@nestjs/common';
 import { RequestMethod, UseFilters, UseGuards, type Type } from '@nestjs/common';
-import { authenticationOf } from '../../access/principal.js';
+import { authenticationOf, Authenticator } from '../../access/principal.js';
 import { outsideOfTransactions } from '../../database/transactions.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
 import { CREDENTIAL_ROLES } from '../../http/principal.js';
@@ -15,6 +15,7 @@ import { readTexts } from '../users/user-checks.js';
 import { keepResponse } from '../../response-headers/answer-headers.js';
 import { noStore } from '../../response-headers/no-store.guard.js';
 import { endpointsOf } from './auth-plugins.js';
+import type { BearerAuthenticator } from './bearer-authenticator.js';
 import { type AuthPlugin, AuthServices, type Endpoint, type EndpointCall } from './plugin.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
@@ -57,18 +58,22 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
 type Call = EndpointCall<Readonly<Record<string, string>>>;
 
 async function answer(endpoint: Endpoint, services: AuthServices, request: HttpRequest): Promise<unknown> {
+  const known = authenticationOf(request);
   const call: Call = {
     request,
     address: clientInfoOf(request).address,
     body: bodyOf(endpoint, request) as Call['body'],
     id: String(request.params?.['id']),
     user() {
-      const { principal, bearerWasSent, isKey } = authenticationOf(request) ?? {};
+      const { principal, bearerWasSent, isKey } = known ?? {};
       if (isKey) throw new AccessRefused([CREDENTIAL_ROLES.login]);
       if (principal) return principal;
       throw new AuthenticationRequired(bearerWasSent === true);
     },
   };
+  const isOwn =
+    endpoint.access === 'public' || !known || (await (services.get(Authenticator) as BearerAuthenticator).isOwn(known));
+  if (!isOwn) throw new AuthenticationRequired(true);
   const attempt = attemptOf(endpoint, services, call);
   const run = async (): Promise<unknown> => endpoint.run(services, call);
   // A refusal rolls back the transaction of an interceptor around, and must not undo a counted or spent attempt.
