@@ -59,10 +59,14 @@ export class ConnectionQueue {
 
   /** Runs a statement that writes. Such statements and transactions take half of the pool together. */
   write<R>(work: () => Promise<R>): Promise<R> {
-    if (!this.writes || this.hasTurn) return work();
-    const turn = { dataSource: this.dataSource, isOpen: true };
+    const { writes, dataSource } = this;
+    // sql.js asks for the inserted key, and saves its file, after other statements: there a write is alone.
+    const isAlone = dataSource.options.type === 'sqljs';
+    if ((!writes && !isAlone) || this.hasTurn) return work();
+    const turn = { dataSource, isOpen: true };
     const within = (): Promise<R> => contexts.run({ request: undefined, ...contextOf(), turn } as Context, work);
-    return this.writes.run(() => this.statement(within)).finally(() => (turn.isOpen = false));
+    const run = writes ? writes.run(() => this.statement(within)) : this.statement(within, ALL);
+    return run.finally(() => (turn.isOpen = false));
   }
 
   /** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */

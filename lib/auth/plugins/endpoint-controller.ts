@@ -58,7 +58,7 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
 type Call = EndpointCall<Readonly<Record<string, string>>>;
 
 async function answer(endpoint: Endpoint, services: AuthServices, request: HttpRequest): Promise<unknown> {
-  if (changesAccount(endpoint)) await services.get(AuthPlugins).expectSession(request);
+  if (needsSession(endpoint)) await services.get(AuthPlugins).expectSession(request);
   const call: Call = {
     request,
     address: clientInfoOf(request).address,
@@ -77,8 +77,8 @@ async function answer(endpoint: Endpoint, services: AuthServices, request: HttpR
   return outsideOfTransactions(() => (attempt ? services.attempts.run(attempt, run) : run()));
 }
 
-const changesAccount = ({ route, access, allowsEndedSession }: Endpoint): boolean =>
-  !route.startsWith('GET ') && access !== 'public' && allowsEndedSession !== true;
+const needsSession = ({ access, allowsEndedSession }: Endpoint): boolean =>
+  access !== 'public' && allowsEndedSession !== true;
 
 function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, request: HttpRequest): JsonObject {
   if (takesObject) return jsonBodyOf(request);

@@ -57,8 +57,8 @@ export interface Endpoint<R extends string = string, O extends string = string> 
   /** The name of an endpoint without which this one does not exist. */
   readonly needs?: string;
   /**
-   * Whether a token whose session has ended is good enough for a change. Without it, such a token is 401 for every method
-   * but GET, whatever `revocation` says (OWASP ASVS 5.0, 7.4.1).
+   * Whether a token whose session has ended is good enough. Without it, such a token is 401, whatever `revocation` says
+   * (OWASP ASVS 5.0, 7.4.1): the id of its user may be that of another one after a failover that has lost both.
    * @default false
    */
   readonly allowsEndedSession?: boolean;
@@ -206,7 +206,7 @@ export interface AuthPlugin {
     context: LoginContext,
   ): Promise<LoginChallenge | undefined> | LoginChallenge | undefined;
 
-  /** Whether the session of a token goes on. Is asked before a request changes an account. */
+  /** Whether the session of a token goes on. Is asked for each endpoint that needs a token. */
   hasSession?(services: AuthServices, session: string): Promise<boolean>;
 
   /** Adds to the answer and the token of a login. Where it throws, there is no token. */
