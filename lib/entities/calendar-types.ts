@@ -1,9 +1,12 @@
 /** How dates, times and moments are read and written. */
 import { DAY, formedText, MOMENT, momentOf, refTo, sameSchemas, timeOfDay } from './json-schema.js';
+import type { DataSource } from 'typeorm';
+import { isMysql, isPostgres } from './database-family.js';
 import { isText, readerType, valueType, type ValueType } from './value-types.js';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/;
+const END_OF_DAY = String.raw`24:00(?::00(?:\.0{1,6})?)?`;
+const DURATION = String.raw`-?(?:\d{2}|[1-7]\d{2}|8[0-2]\d|83[0-7]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?|-?838:[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?`;
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
@@ -15,10 +18,21 @@ export const date = valueType('a date such as "2026-01-31"', (value) => isText(v
   comparison: 'calendar',
   schemas: { ...formedText(DAY, { format: 'date', examples: ['2026-01-31'] }), answer: { type: 'string' } },
 });
-export const time = valueType('a time such as "09:30" or "09:30:15"', (value) => isText(value, TIME), {
-  comparison: 'calendar',
-  schemas: { ...formedText(timeOfDay(6), { examples: ['09:30:15'] }), answer: { type: 'string' } },
-});
+/** @param others patterns of what else the column holds */
+const timeType = (expected: string, ...others: readonly string[]): ValueType => {
+  const pattern = [timeOfDay(6), ...others].join('|');
+  return valueType(expected, (value) => isText(value, new RegExp(`^(?:${pattern})$`)), {
+    comparison: 'calendar',
+    schemas: { ...formedText(pattern, { examples: ['09:30:15'] }), answer: { type: 'string' } },
+  });
+};
+const time = timeType('a time such as "09:30" or "09:30:15"');
+/** PostgreSQL has the end of the day. */
+const timeOrEnd = timeType('a time such as "09:30:15", or "24:00:00"', END_OF_DAY);
+/** MySQL and MariaDB have hours from -838 to 838. */
+const duration = timeType('a time from "-838:59:59" to "838:59:59"', DURATION);
+/** SQLite holds any text. */
+const textTime: ValueType = { ...time, readText: duration.read };
 
 /** `Date` reads other spellings than that of ECMAScript too, but not of the years before 100. */
 const standard = (text: string): string =>
@@ -60,5 +74,9 @@ function withDigits(digits: number, type: ValueType, pattern: string): ValueType
   };
   return { ...type, read, schemas: { ...type.schemas, body: { ...type.schemas.body, pattern: `^(?:${pattern})$` } } };
 }
-export const timeOf = (digits: number): ValueType => withDigits(digits, time, timeOfDay(digits));
+export function timeOf(digits: number, dataSource: DataSource): ValueType {
+  if (isMysql(dataSource)) return withDigits(digits, duration, `${timeOfDay(digits)}|${DURATION}`);
+  if (isPostgres(dataSource)) return withDigits(digits, timeOrEnd, `${timeOfDay(digits)}|${END_OF_DAY}`);
+  return withDigits(digits, textTime, timeOfDay(digits));
+}
 export const dateTimeOf = (digits: number): ValueType => withDigits(digits, dateTime, momentOf(digits));

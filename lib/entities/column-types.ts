@@ -86,7 +86,7 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
   [(column, dataSource) => (isPostgres(dataSource) ? postgres.money : decimal(column, dataSource)), 'money'],
   [() => types.uuid, 'uuid'],
   [() => calendar.date, 'date'],
-  [(column, source) => calendar.timeOf(digitsOf(column, source)), 'time, time without time zone'],
+  [(column, source) => calendar.timeOf(digitsOf(column, source), source), 'time, time without time zone'],
   [
     (column, source) => calendar.dateTimeOf(digitsOf(column, source)),
     'datetime, timestamp, timestamptz, timestamp with time zone, timestamp without time zone',

@@ -94,7 +94,8 @@ export async function describeConflict(error: unknown, write: FailedWrite): Prom
     const subject = names.length > 1 ? combined : names.length === 0 ? 'a unique value ' : '';
     return conflictOf(write, `${subject}is already taken`, names);
   }
-  if (violation.kind === 'referenced' || operation === 'delete') return conflictOf(write, REFERENCED);
+  if (violation.kind === 'referenced' || operation === 'delete' || isReferenced(violation, schema.metadata))
+    return conflictOf(write, REFERENCED);
   const isUnnamed = columns.length === 0 && violation.constraint === undefined;
   const relation = isUnnamed ? await findMissingReference(write) : names[0];
   // Otherwise the constraint belongs to another table: a column that other records refer to was changed.
@@ -172,6 +173,13 @@ const namesOf = (
   permissions: Permissions = UNRESTRICTED,
 ): string[] =>
   fields.filter((field) => columns.includes(field.column) && isKnownTo(field, permissions)).map(({ name }) => name);
+
+/** PostgreSQL has one code for both sides of a foreign key. For the other side, the detail has the referenced columns. */
+function isReferenced({ kind, constraint, columns = [] }: Violation, { foreignKeys }: EntityMetadata): boolean {
+  const own = kind === 'foreign key' ? foreignKeys.find(({ name }) => name === constraint) : undefined;
+  const names = own?.columns.map(({ databaseName }) => databaseName) ?? [];
+  return own !== undefined && columns.length > 0 && !columns.some((name) => names.includes(name));
+}
 
 /** SQLite does not say which foreign key failed, so the referenced records are looked up. */
 async function findMissingReference({

@@ -80,7 +80,10 @@ export interface CheckContext {
   defaultOf(field: Field): unknown;
 }
 
-/** Checks the values of a record. Fixed fields are accepted unchanged, so that what GET returned can be sent back. */
+/**
+ * Checks the values of a record. Fixed fields, and values that no client may send, are accepted unchanged, so that what GET
+ * returned can be sent back.
+ */
 export function checkValues(
   { fields }: EntityDescription,
   kind: WriteKind,
@@ -121,10 +124,13 @@ function checkNew(field: Field, value: unknown, { permissions }: CheckContext): 
 }
 
 function checkChange(field: Field, value: unknown, { permissions, currentOf }: CheckContext): Outcome {
-  if (permissions.canUpdate(field)) return isKept(field, value, currentOf(field)) ? ABSENT : readValue(field, value);
-  if (!permissions.canRead(field)) return wrong('cannot be changed; leave it out');
+  const isWritable = permissions.canUpdate(field);
+  if (isWritable && isKept(field, value, currentOf(field))) return ABSENT;
+  const outcome = isWritable ? readValue(field, value) : wrong('cannot be changed; leave it out');
+  if ('value' in outcome || !permissions.canRead(field)) return outcome;
   const current = currentOf(field);
   if (isSame(field, value, current)) return ABSENT;
+  if (isWritable) return outcome;
   return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
 }
 

@@ -131,8 +131,10 @@ export function oneOf(values: readonly unknown[]): ValueType {
   const expected = `one of ${values.join(', ')}`;
   return valueType(expected, (value: unknown) => values.includes(value), {
     readText: (label) => {
+      // A row may have a value that has left the enum.
+      const other = label.isWellFormed() && !label.includes('\0') ? { value: label } : { expected };
       const value = values.find((each) => String(each) === label);
-      return value === undefined ? { expected } : { value };
+      return value === undefined ? other : { value };
     },
     searchable: true,
     comparison: 'label',

@@ -68,7 +68,12 @@ export function columnsOf(database: DatabaseName): ColumnCase[] {
     },
     { name: 'text', column: { type: 'text' }, valid: ['', 'x'.repeat(60_000), '日本語', '{"a":1}'], wrong: NOT_TEXTS },
     { name: 'date', column: { type: 'date' }, valid: ['2024-02-29', '1970-01-01', '2100-06-15'], wrong: NOT_DATES },
-    { name: 'time', column: { type: 'time' }, valid: ['09:30:15', '23:59:59'], wrong: ['24:00:01', '9:5', '', 5] },
+    {
+      name: 'time',
+      column: { type: 'time' },
+      valid: ['09:30:15', '23:59:59', ...(database === 'mariadb' ? ['24:00:01'] : [])],
+      wrong: ['24:60:01', '9:5', '', 5],
+    },
     {
       name: 'dateTime',
       column: { type: dateTime },

@@ -411,7 +411,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ['filter[pages][between]=1', ['filter[pages][between]']],
     ['filter[pages][between]=1,2,3', ['filter[pages][between]']],
     ['filter[pages][isNull]=yes', ['filter[pages][isNull]']],
-    ['filter[stage]=gone', ['filter[stage]']],
     ['filter[free]=1', ['filter[free]']],
     ['filter[readAt]=2026-02-30', ['filter[readAt]']],
     ['filter[title][contains]=', ['filter[title][contains]']],

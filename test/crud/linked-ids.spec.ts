@@ -187,6 +187,29 @@ describe.each(DATABASES)('[8.3] ids of many-to-many relations on %s', (database)
     ]);
   });
 
+  it('[7.9] of a record with more of them, which GET answered, can be put back and changed', async () => {
+    const ids = Array.from({ length: 251 }, (_, index) => index + 1_000);
+    await twins.query(
+      `INSERT INTO tag (id, word, hidden) VALUES ${ids.map((id) => `(${id}, 'w', ${BOOLEANS[database][0]})`).join()}`,
+    );
+    await twins.post('/articles', { title: 'a' });
+    for (const id of ids.slice(0, 150)) await twins.put(`/tags/${id}`, { word: 'w', articlesIds: [1] });
+    const { data } = (await twins.get('/articles/1')).json;
+    expect(data.tagsIds).toEqual(ids.slice(0, 150));
+    expect((await twins.put('/articles/1', data)).json.data.tagsIds).toEqual(data.tagsIds);
+    const fewer = { tagsIds: data.tagsIds.slice(1) };
+    expect((await twins.send('PATCH', '/articles/1', { json: fewer })).json.data.tagsIds).toEqual(fewer.tagsIds);
+    const more = { tagsIds: ids.slice(1, 250) };
+    expect((await twins.send('PATCH', '/articles/1', { json: more })).json.data.tagsIds).toEqual(more.tagsIds);
+    await twins.send('PATCH', '/articles/1', { json: fewer });
+    const tooMany = await twins.send('PATCH', '/articles/1', { json: { tagsIds: ids.slice(1) } });
+    expect([tooMany.status, tooMany.json.errors]).toEqual([
+      400,
+      [{ field: 'tagsIds', message: 'must have at most 100 new ids, got 101' }],
+    ]);
+    expect((await twins.get('/articles/1')).json.data.tagsIds).toEqual(fewer.tagsIds);
+  });
+
   it('work from the inverse side too', async () => {
     await twins.post('/articles', { title: 'a' });
     await twins.post('/articles', { title: 'b' });

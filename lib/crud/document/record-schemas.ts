@@ -54,7 +54,8 @@ export function bodySchema(resource: DescribedResource, body: BodyName): JsonSch
       .filter((field) => !key.includes(field))
       .flatMap((field) => propertyOfBody(resource, field, body) ?? []),
     ...list.linkable.map(({ name, relation }): Property => {
-      const ids = { type: 'array', items: keyOf(resource, relation).body, maxItems: 100 };
+      const limit = body === 'Create' && { maxItems: 100 };
+      const ids = { type: 'array', items: keyOf(resource, relation).body, ...limit };
       return { path: [name], schema: ids, isRequired: false };
     }),
   ];

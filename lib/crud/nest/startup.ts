@@ -23,6 +23,7 @@ import type { Override } from './declaration-warnings.js';
 import { describeOnce } from './describe-controllers.js';
 import { longKeyWarnings } from './long-keys.js';
 import { hiddenMethods, pathsOf } from './routes.js';
+import { zoneWarnings } from './time-zones.js';
 
 const logger = new Logger('CrudModule');
 
@@ -72,7 +73,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
     const option = `CRUD option \`searchIndex\` of ${options.entity.name}`;
     return `${option} has no effect on ${dataSource.options.type}: searches read the whole table.`;
   });
-  for (const sentence of condense(sentences)) logger.warn(sentence);
+  for (const sentence of [...condense(sentences), ...(await zoneWarnings(crud.all))]) logger.warn(sentence);
 }
 
 /** @throws InvalidOptionError for a parameter that a resource declares, such as a field of its search */

@@ -62,7 +62,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     this.inserted = targets.filter(({ column }) => column.isInsert);
     this.updated = fields.filter(({ updatable }) => updatable);
     this.returnsKeys = isSqlite(dataSource) || dataSource.driver.isReturningSqlSupported('insert');
-    this.returnsUpdated = dataSource.driver.isReturningSqlSupported('update');
+    this.returnsUpdated =
+      dataSource.driver.isReturningSqlSupported('update') && !database.hasTriggers(resource.metadata);
     const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
     this.generated = this.inserted
       .map(({ column }) => column)

@@ -4,7 +4,7 @@ import type { DataSource, EntityManager, EntityMetadata, ObjectLiteral, Reposito
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { CallerRoles } from '../../http/principal.js';
 import type { ConnectionQueue } from '../../database/connections.js';
-import { isMysql, isPostgres } from '../../entities/database-family.js';
+import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { memoized } from '../../database/bounded-map.js';
 import type { Operator } from '../sql/operators.js';
@@ -15,6 +15,12 @@ const NONDETERMINISTIC =
   `SELECT LOWER(t.relname || '.' || a.attname) AS path FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid ` +
   'JOIN pg_collation c ON c.oid = a.attcollation WHERE NOT c.collisdeterministic';
 
+/** Tables whose rows a trigger may change after the statement. Those of MySQL cannot, nor those of a search index. */
+const SQLITE_TRIGGERS = `SELECT LOWER(tbl_name) AS path FROM sqlite_master WHERE type = 'trigger' AND name NOT GLOB 'IDX_*_*'`;
+const POSTGRES_TRIGGERS =
+  'SELECT LOWER(c.relname) AS path FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid ' +
+  'WHERE NOT t.tgisinternal AND t.tgtype & 66 = 0';
+
 const POSTGRES_TYPES =
   'SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute WHERE attrelid = to_regclass($1)';
 const MYSQL_TYPES =
@@ -23,6 +29,7 @@ const MYSQL_TYPES =
 
 export class Database {
   private narrow: ReadonlySet<string> | undefined;
+  private triggered: ReadonlySet<string> = new Set();
   private readonly viewTypes = new Map<ColumnMetadata, string | undefined>();
   /** Not that of a transaction, for which `dataSource.manager` may stand later. */
   readonly manager: EntityManager;
@@ -51,16 +58,27 @@ export class Database {
    * @throws InvalidOptionError for a `DateStyle` in which dates are not read as they were written
    */
   async readColumns(): Promise<void> {
+    if (isSqlite(this.dataSource)) this.triggered = await this.pathsOf(SQLITE_TRIGGERS);
     if (this.narrow || !(isMysql(this.dataSource) || isPostgres(this.dataSource))) return;
     if (isPostgres(this.dataSource)) await this.assertIsoDates();
-    const rows = (await this.dataSource.query(
+    if (isPostgres(this.dataSource)) this.triggered = await this.pathsOf(POSTGRES_TRIGGERS);
+    this.narrow = await this.pathsOf(
       isPostgres(this.dataSource)
         ? NONDETERMINISTIC
         : `SELECT LOWER(CONCAT(table_name, '.', column_name)) AS path FROM information_schema.columns ` +
             `WHERE table_schema = DATABASE() AND character_set_name <> 'utf8mb4'`,
-    )) as readonly { readonly path: string }[];
-    this.narrow = new Set(rows.map(({ path }) => path));
+    );
     for (const each of this.dataSource.entityMetadatas) if (each.tableType === 'view') await this.readView(each);
+  }
+
+  /** Whether `RETURNING` may say something else than the next read. Known when the application has started. */
+  hasTriggers({ tableName }: EntityMetadata): boolean {
+    return this.triggered.has(tableName.toLowerCase());
+  }
+
+  private async pathsOf(sql: string): Promise<ReadonlySet<string>> {
+    const rows = await this.dataSource.query<{ readonly path: string }[]>(sql);
+    return new Set(rows.map(({ path }) => path));
   }
 
   private async readView({ tablePath, tableName, database, columns }: EntityMetadata): Promise<void> {

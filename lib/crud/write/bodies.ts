@@ -88,9 +88,10 @@ export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, 
   return checkValuesOf(task, sent, checked, entityOf(options.entity, schema.key, key), task.view.fixed, current);
 }
 
-/** Whether the stored record is needed: to compare fields that must not change, or by a listener. */
+/** Whether the stored record is needed: to compare what may only stay as it is, or by a listener. */
 export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean =>
-  [...values.keys()].some((field) => !permissions.canUpdate(field)) || plan.store.listened.has('update');
+  [...values].some(([field, value]) => !permissions.canUpdate(field) || !('value' in readValue(field, value))) ||
+  plan.store.listened.has('update');
 
 /** The fields whose stored value takes part in the result: merged and transformed ones, and the rest of a key of several columns. */
 export const mergedFields = ({ schema }: Plan, { values, permissions }: Sent): Field[] => {

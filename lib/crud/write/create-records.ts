@@ -53,7 +53,7 @@ export async function createRecords<T extends object, R>(
     insertable || (textRead !== undefined && !isSqlite(plan.database.dataSource));
   const mayReplaceKey = plan.store.listened.has('create') && plan.schema.key.fields.some(isUncertain);
   const isTree = plan.metadata.treeType !== undefined;
-  const isReadBack = mayRefuse || mayReplaceKey || isTree;
+  const isReadBack = mayRefuse || mayReplaceKey || isTree || plan.database.hasTriggers(plan.metadata);
   const isConditional = view.isScoped || view.fixed.size > 0 || isReadBack || plan.store.hooked.has('create');
   const isSingleStatement =
     changes.length === 1 && !isConditional && !isHooked && !idempotency && !changes.some(hasLinks);
@@ -64,10 +64,11 @@ const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;
 
 /**
  * Whether `RETURNING` says what the caller sees of a new record. Not where a condition decides whether the caller sees
- * it, where a listener is called with it, or where something else is written with it.
+ * it, where a listener is called with it, where a trigger may change it, or where something else is written with it.
  */
 const isReturned = ({ plan, hooks, view }: Task): boolean =>
   isEverything(view.visible) &&
+  !plan.database.hasTriggers(plan.metadata) &&
   view.list.linkable.length === 0 &&
   !hooks.beforeCreate &&
   !hooks.whenCreated &&

@@ -1,8 +1,11 @@
 /** Deletes records: one for DELETE, several for a batch. */
+import type { Field } from '../../entities/entity-schema.js';
 import type { Task } from '../plan/plan.js';
 import { changeCondition, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import type { Call } from '../store/call.js';
+import { valueOf } from '../store/entity-values.js';
+import { identityOf } from '../store/linked-rows.js';
 import { beforeDelete, runAfter, whenDeleted } from './hooks.js';
 
 /**
@@ -12,16 +15,14 @@ import { beforeDelete, runAfter, whenDeleted } from './hooks.js';
  */
 export async function deleteRecords<T extends object>(task: Task<T>, targets: readonly Target[], purges: boolean) {
   const { hooks } = task;
-  const { store, schema } = task.plan;
+  const { store } = task.plan;
   let refused: Target | undefined;
   const isSeveral = targets.length > 1;
   const write = writeOf(task, 'delete', []);
   const remove = async (within: Task<T>): Promise<void> => {
     const { plan, call } = within;
     refused = undefined;
-    if (isSeveral)
-      await readTargets(within, targets, { request: columnsOnly(plan, schema.key.fields), isLocked: true });
-    for (const target of targets) {
+    for (const target of isSeveral ? await inDeletionOrder(within, targets) : targets) {
       const record = await beforeDelete(within, target);
       const condition = changeCondition(within, target);
       const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
@@ -38,4 +39,43 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
   await (isSingle ? remove(task) : transacted(task, write, remove));
   // A transaction may see an old state, so that it cannot say why no record was deleted.
   if (refused) throw await refusalOf(task, refused);
+}
+
+/**
+ * Locks the records. Those that refer to others of the batch come first, because databases check foreign keys after each
+ * statement.
+ */
+async function inDeletionOrder(task: Task, targets: readonly Target[]): Promise<readonly Target[]> {
+  const { plan } = task;
+  const { references, key, fields: all } = plan.schema;
+  const own = references.flatMap(({ relation, fields }) => {
+    const isOwn = relation.inverseEntityMetadata.tablePath === plan.metadata.tablePath;
+    const referenced = fields.map((field) => all.find(({ column }) => column === field.column.referencedColumn));
+    return isOwn && referenced.every((field) => field !== undefined) ? [{ fields, referenced }] : [];
+  });
+  const read = own.flatMap(({ fields, referenced }) => [...fields, ...referenced]);
+  const records = await readTargets(task, targets, {
+    request: columnsOnly(plan, [...key.fields, ...read]),
+    isLocked: true,
+  });
+  const textOf = (fields: readonly Field[], record: object | undefined): string =>
+    JSON.stringify(fields.map((field) => identityOf(valueOf(field, record))));
+  const referring = new Map<number, number[]>();
+  for (const { fields, referenced } of own) {
+    const places = new Map(records.map((record, place) => [textOf(referenced, record), place]));
+    for (const [place, record] of records.entries()) {
+      const parent = places.get(textOf(fields, record));
+      if (parent !== undefined) referring.set(parent, [...(referring.get(parent) ?? []), place]);
+    }
+  }
+  const ordered = new Set<number>();
+  const seen = new Set<number>();
+  const visit = (place: number): void => {
+    if (seen.has(place)) return;
+    seen.add(place);
+    referring.get(place)?.forEach(visit);
+    ordered.add(place);
+  };
+  records.forEach((_, place) => visit(place));
+  return [...ordered].flatMap((place) => targets[place] ?? []);
 }

@@ -1,5 +1,5 @@
 /** Writes the many-to-many relations that a body names by ids, such as `"tagsIds": [1, 3]`. */
-import { ConflictException } from '@nestjs/common';
+import { BadRequestException, ConflictException } from '@nestjs/common';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { conflictOf } from '../../entities/conflicts.js';
 import type { EntityKey } from '../../entities/entity-key.js';
@@ -15,6 +15,7 @@ import { run } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
 import { identityOf, toEntityKey } from '../store/linked-rows.js';
 
+/** Of new links: a record may have more of them, and what GET returned can be sent back. */
 const MAX_IDS = 100;
 
 /** The requested keys of each relation, as clients see them. A relation that is absent keeps its own. */
@@ -27,7 +28,7 @@ export function readLinks(plan: Plan, body: JsonObject, operation: WriteKind) {
   for (const linked of plan.list.linkable) {
     const sent = body[linked.name];
     if (sent === undefined && operation !== 'update') continue;
-    const reading = sent === undefined ? { keys: [] } : readIds(sent, relatedPlan(plan, linked.path));
+    const reading = sent === undefined ? { keys: [] } : readIds(sent, relatedPlan(plan, linked.path), operation);
     if ('keys' in reading) ids.set(linked, reading.keys);
     else errors.push({ field: linked.name, message: reading.message });
   }
@@ -56,13 +57,17 @@ async function replaceLinks(
   const refuse = (reason: string, cause?: unknown): ConflictException =>
     new ConflictException(conflictOf({ schema, operation }, `refers to ${reason}`, [name]), { cause });
   const visible = await relatedVisible(related, call);
-  const seen = await visibleKeys(related, call, relatedKey, keys, visible);
-  const missing = keys.filter((each) => !seen.has(identityOf(each)));
-  if (missing.length > 0) throw refuse(`${relatedName} records that do not exist: ${missing.join(', ')}`);
   const links = { relation, owner: schema.key, keys: [key], related: relatedKey, condition: visible };
   const found = await run(related, call, (within) => related.store.reader.findLinked(within, links, relatedKey.fields));
   const current = found.map(({ record }) => relatedKey.of(record));
   const [added, removed] = [without(keys, current), without(current, keys)];
+  if (added.length > MAX_IDS) {
+    const message = `must have at most ${MAX_IDS} new ids, got ${added.length}`;
+    throw new BadRequestException({ message: `${schema.name} is not valid`, errors: [{ field: name, message }] });
+  }
+  const seen = await visibleKeys(related, call, relatedKey, added, visible);
+  const missing = added.filter((each) => !seen.has(identityOf(each)));
+  if (missing.length > 0) throw refuse(`${relatedName} records that do not exist: ${missing.join(', ')}`);
   try {
     await run(plan, call, async (within) => {
       const manager = managerOf(within, database) ?? database.dataSource.manager;
@@ -80,10 +85,11 @@ async function replaceLinks(
   }
 }
 
-function readIds(sent: unknown, { schema }: Plan) {
+function readIds(sent: unknown, { schema }: Plan, operation: WriteKind) {
   const { key } = schema;
   if (!Array.isArray(sent)) return { message: `must be an array of ids, got ${describeJson(sent)}` };
-  if (sent.length > MAX_IDS) return { message: `must have at most ${MAX_IDS} ids, got ${sent.length}` };
+  if (operation === 'create' && sent.length > MAX_IDS)
+    return { message: `must have at most ${MAX_IDS} ids, got ${sent.length}` };
   const keys = new Map<string, unknown>();
   for (const each of sent as unknown[]) {
     const reading = each === null ? { expected: 'an id' } : key.read(each);
