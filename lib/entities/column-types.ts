@@ -156,7 +156,7 @@ function transformed(type: ValueType, { comparison: stored }: ValueType): ValueT
 /** The type of numbers that drivers may read as text, such as sums. */
 const exactNumber = (value: unknown): unknown => (String(Number(value)) === value ? Number(value) : value);
 
-function designOf({ embeddedMetadata, target: own, propertyName }: ColumnMetadata): unknown {
+export function designOf({ embeddedMetadata, target: own, propertyName }: ColumnMetadata): unknown {
   const target = embeddedMetadata?.type ?? own;
   if (typeof target !== 'function') return undefined;
   return Reflect.getMetadata('design:type', target.prototype as object, propertyName);
