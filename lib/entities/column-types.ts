@@ -35,10 +35,11 @@ const decimal: TypeOf = (_column, dataSource) => (isSqlite(dataSource) ? types.d
 
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
 
-/** Servers fill such a column up with spaces, or cut them off. */
+/** Servers fill such a column up with spaces, or cut them off. Without a length, it has one character. */
 const padded: TypeOf = (column, dataSource) => {
-  const type = comparedText(column, dataSource);
-  if (isSqlite(dataSource)) return type;
+  if (isSqlite(dataSource)) return comparedText(column, dataSource);
+  const isShort = !dataSource.driver.getColumnLength(column) && String(column.type) !== 'bpchar';
+  const type = comparedText(isShort ? ({ ...column, length: '1' } as object as ColumnMetadata) : column, dataSource);
   const read = (value: unknown): Reading => type.read(withoutPadding(value));
   return { ...type, read, readText: read, write: withoutPadding, bound: withoutPadding };
 };
