@@ -27,7 +27,7 @@ class Member {
   @ManyToOne(() => Team, ({ members }) => members, { nullable: true }) team!: Team | null;
 
   toJSON(): object {
-    const { secret, phone, card, seen, points, ...rest } = this;
+    const { secret: _secret, phone, card, seen, points, ...rest } = this;
     return {
       ...rest,
       label: `${this.name}!`,
