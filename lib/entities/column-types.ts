@@ -49,10 +49,11 @@ const SPECIAL = ['NaN', 'Infinity', '-Infinity'];
 
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
 
-/** Servers fill such a column up with spaces, or cut them off. */
+/** Servers fill such a column up with spaces, or cut them off. Without a length, it has one character. */
 const padded: TypeOf = (column, dataSource) => {
-  const type = comparedText(column, dataSource);
-  if (isSqlite(dataSource)) return type;
+  if (isSqlite(dataSource)) return comparedText(column, dataSource);
+  const isShort = !dataSource.driver.getColumnLength(column) && String(column.type) !== 'bpchar';
+  const type = comparedText(isShort ? ({ ...column, length: '1' } as object as ColumnMetadata) : column, dataSource);
   const read = (value: unknown): Reading => type.read(withoutPadding(value));
   return { ...type, read, readText: read, write: withoutPadding, bound: withoutPadding };
 };
@@ -170,7 +171,7 @@ function transformed(type: ValueType, { comparison: stored }: ValueType): ValueT
 /** The type of numbers that drivers may read as text, such as sums. */
 const exactNumber = (value: unknown): unknown => (String(Number(value)) === value ? Number(value) : value);
 
-function designOf({ embeddedMetadata, target: own, propertyName }: ColumnMetadata): unknown {
+export function designOf({ embeddedMetadata, target: own, propertyName }: ColumnMetadata): unknown {
   const target = embeddedMetadata?.type ?? own;
   if (typeof target !== 'function') return undefined;
   return Reflect.getMetadata('design:type', target.prototype as object, propertyName);

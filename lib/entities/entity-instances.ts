@@ -29,6 +29,10 @@ export function listensTo(subscriber: EntitySubscriberInterface, target: EntityM
 export const propertyOf = ({ isVirtual, relationMetadata, propertyPath }: ColumnMetadata): string =>
   (isVirtual ? relationMetadata?.propertyPath : undefined) ?? propertyPath;
 
+/** The path of a column in a record: a foreign key without a property of its own is `<relation>Id`. */
+export const fieldPath = (column: ColumnMetadata): string[] =>
+  (column.isVirtual && column.relationMetadata ? `${propertyOf(column)}Id` : propertyOf(column)).split('.');
+
 /** The value that a new entity has for a column. Accessors are not called. */
 export function initialValue(column: ColumnMetadata, entity: object): unknown {
   const read = (path: string): unknown => keyOf(column, path.split('.').reduce<unknown>(dataValue, entity));

@@ -1,12 +1,13 @@
 /** The immutable description of an entity, compiled from TypeORM's metadata at boot. */
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { declaredNames } from './declared-entities.js';
-import { hasAccessor, hasInsertListener, initialValue, newEntity, propertyOf } from './entity-instances.js';
+import { fieldPath, hasAccessor, hasInsertListener, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, type ColumnMetadata } from './column-types.js';
 import type { CallerRoles } from '../http/principal.js';
 import { guardOf, hiddenColumns, type Restrictions } from './entity-guard.js';
 import { entityKey, type EntityKey } from './entity-key.js';
 import { excludedProperties } from './class-transformer.js';
+import { hiddenByToJson, recordPrototype } from './json-form.js';
 import { textReadOf, type TextRead } from './text-reads.js';
 import type { Reading, ValueType } from './value-types.js';
 
@@ -19,7 +20,7 @@ export interface Field {
   readonly column: ColumnMetadata;
   readonly type: ValueType;
   readonly nullable: boolean;
-  /** False for `select: false` and class-transformer's `@Exclude()`: no response contains such a column. */
+  /** False for `select: false` and class-transformer's `@Exclude()`, and where `toJSON` leaves it out: no response contains such a column. */
   readonly readable: boolean;
   /** Whether a client may set it on a new record, or change it. */
   readonly insertable: boolean;
@@ -44,6 +45,8 @@ export interface Reference {
 export interface EntityDescription {
   readonly name: string;
   readonly metadata: EntityMetadata;
+  /** Of records, as they are answered. */
+  readonly prototype: object;
   readonly fields: readonly Field[];
   readonly key: EntityKey<Field>;
   readonly references: readonly Reference[];
@@ -88,6 +91,7 @@ export function describeEntity(
   const blank = newEntity(metadata);
   const guard = guardOf(metadata.target);
   const hidden = hiddenColumns(metadata, dataSource);
+  const isLeftOut = hiddenByToJson(metadata, dataSource);
   const isOwn = ownColumns(metadata);
   const isField = (column: ColumnMetadata): boolean =>
     !isInternal(column) && isOwn(column) && !hidden.has(column.databaseName);
@@ -104,7 +108,7 @@ export function describeEntity(
   const fieldOf = (column: ColumnMetadata): Field => {
     const reference = column.isVirtual ? column.relationMetadata : undefined;
     const property = propertyOf(column);
-    const path = (reference ? `${property}Id` : property).split('.');
+    const path = fieldPath(column);
     const types = typesOf(column);
     const isHidden = property.split('.').some((name, depth) => excluded.get(types[depth])?.has(name));
     const generator = column.isPrimary ? keyGenerator(column, dataSource, metadata) : undefined;
@@ -116,7 +120,7 @@ export function describeEntity(
       column,
       type: guarded(valueTypeOf(column, dataSource, viewTypes.get(column)), guard, property, roles),
       nullable: column.isNullable,
-      readable: column.isSelect && !isHidden,
+      readable: column.isSelect && !isHidden && !isLeftOut?.(column),
       insertable: isWritten && column.isInsert,
       updatable: isWritten && column.isUpdate && !column.isPrimary,
       hasDefault: column.isPrimary
@@ -134,7 +138,9 @@ export function describeEntity(
   const isShared = kind && metadata.parentEntityMetadata;
   const values = [metadata, ...children].map(({ discriminatorValue }) => discriminatorValue);
   const discriminator = isShared && { field: fieldOf(kind), values };
-  return { name: metadata.name, metadata, fields, key, references: referencesOf(metadata, fields), discriminator };
+  const references = referencesOf(metadata, fields);
+  const prototype = recordPrototype(metadata, isLeftOut !== undefined);
+  return { name: metadata.name, metadata, prototype, fields, key, references, discriminator };
 }
 
 function referencesOf({ relations }: EntityMetadata, fields: readonly Field[]): Reference[] {

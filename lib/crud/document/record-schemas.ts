@@ -116,6 +116,9 @@ function objectOf(properties: readonly Property[], body?: BodyName): JsonSchema 
     const within = members.filter(({ path }) => path.length > 1).map((each) => ({ ...each, path: each.path.slice(1) }));
     const schema = within.length > 0 ? objectOf(within, body) : (members[0]?.schema ?? {});
     schemas[name] = within.length > 0 && body?.startsWith('Patch') && isClearable(schema) ? orNull(schema) : schema;
+    // `include` puts the record in the place of the key, where one property declares both.
+    const others = members.filter(({ path }) => path.length === 1).map((each) => each.schema);
+    if (others.length > 1) schemas[name] = { anyOf: others };
   }
   const required = [...groups].filter(([, members]) => members.some(({ isRequired }) => isRequired));
   const names = required.map(([name]) => name);

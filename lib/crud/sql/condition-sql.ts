@@ -5,7 +5,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
 import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
 import { comparable, dialectOf, escapePath } from './dialect.js';
-import { inverseKey, isIndexed } from './foreign-keys.js';
+import { inverseKey, isIndexed, junctionOf } from './foreign-keys.js';
 
 export const RECORD = 'record';
 
@@ -166,10 +166,12 @@ class ConditionWriter {
  * those before it. Only many-to-many relations have a link.
  */
 export function joinsOf(
-  { isOwning, joinColumns, inverseRelation, inverseEntityMetadata, junctionEntityMetadata: junction }: Relation,
+  relation: Relation,
   { owner, link, related }: Readonly<Record<'owner' | 'link' | 'related', string>>,
   dataSource: DataSource,
 ): { readonly table: string; readonly on: string }[] {
+  const { isOwning, joinColumns, inverseRelation, inverseEntityMetadata } = relation;
+  const junction = junctionOf(relation);
   const relatedTable = `${escapePath(inverseEntityMetadata.tablePath, dataSource.driver)} ${related}`;
   const equal = (table: string, referencing: Relation['joinColumns'], referenced: string): string =>
     referencing

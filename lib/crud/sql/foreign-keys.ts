@@ -5,14 +5,14 @@ import type { EntityDescription } from '../../entities/entity-schema.js';
 import { isMysql } from '../../entities/database-family.js';
 import type { Relation } from './condition.js';
 
+/** TypeORM gives it to a side of a many-to-many relation only if the other side names that. */
+export const junctionOf = ({ junctionEntityMetadata, inverseRelation }: Relation) =>
+  junctionEntityMetadata ?? inverseRelation?.junctionEntityMetadata;
+
 /** The column of the related table that refers to the owner of a relation, where it is a single one. */
-export function inverseKey({
-  isOwning,
-  junctionEntityMetadata,
-  inverseRelation,
-}: Relation): ColumnMetadata | undefined {
-  const [column, ...others] = inverseRelation?.joinColumns ?? [];
-  return !isOwning && !junctionEntityMetadata && others.length === 0 ? column : undefined;
+export function inverseKey(relation: Relation): ColumnMetadata | undefined {
+  const [column, ...others] = relation.inverseRelation?.joinColumns ?? [];
+  return !relation.isOwning && !junctionOf(relation) && others.length === 0 ? column : undefined;
 }
 
 /**
@@ -20,8 +20,8 @@ export function inverseKey({
  * and columns of the entity may have the same database column.
  */
 export function foreignKeyFields(relation: Relation, ofOwner: EntityDescription, ofRelated: EntityDescription) {
-  const { isOwning, joinColumns, inverseRelation, junctionEntityMetadata } = relation;
-  if (junctionEntityMetadata) return [];
+  const { isOwning, joinColumns, inverseRelation } = relation;
+  if (junctionOf(relation)) return [];
   const columns = isOwning ? joinColumns : (inverseRelation?.joinColumns ?? []);
   const names = columns.map(({ databaseName }) => databaseName);
   return (isOwning ? ofOwner : ofRelated).fields.filter(({ column }) => names.includes(column.databaseName));

@@ -24,11 +24,11 @@ export class EntityLoader<T extends object> {
     private readonly database: Database,
   ) {}
 
-  /** Listeners are called with the entity, so it is loaded first. Its row is locked, so that the condition stays true. */
-  async lock(call: Call, key: unknown, condition: Condition): Promise<T | null> {
+  /** Listeners are called with the entity, so it is loaded first. @param isLocked so that the condition stays true */
+  async find(call: Call, key: unknown, condition: Condition, isLocked = false): Promise<T | null> {
     const { key: primary } = this.resource.schema;
-    if (!(await this.reader.findOne(call, condition, primary.fields, true))) return null;
-    const entity = await this.load(call, key, {});
+    if (!(await this.reader.findOne(call, condition, primary.fields, isLocked))) return null;
+    const entity = await this.load(call, key, {}, isLocked);
     // The driver may have changed the key to that of another record.
     const isOther = ([{ column }, part]: [Field, unknown]): boolean =>
       entity !== null && String(columnValue(column, entity)) !== String(part);
@@ -45,14 +45,14 @@ export class EntityLoader<T extends object> {
   }
 
   /** Hidden columns too: TypeORM stores NULL in those that are missing when the entity is saved again. */
-  private load(call: Call, key: unknown, options: FindManyOptions<T>): Promise<T | null> {
+  private load(call: Call, key: unknown, options: FindManyOptions<T>, locks = false): Promise<T | null> {
     const { schema, metadata } = this.resource;
     const select = {};
     for (const { isVirtual, propertyPath } of metadata.columns)
       if (!isVirtual) setAtPath(select, propertyPath.split('.'), true);
     const isHiding = metadata.columns.some(({ isSelect }) => !isSelect);
     // MySQL and MariaDB otherwise read the row as it was when the transaction began.
-    const isLocked = isMysql(this.database.dataSource) && managerOf(call, this.database) !== undefined;
+    const isLocked = locks && isMysql(this.database.dataSource) && managerOf(call, this.database) !== undefined;
     return inCurrentTransaction(call, this.repository, this.database)
       .findOne({
         where: whereOf(keyIs(schema.key, key), this.database.dataSource, metadata),

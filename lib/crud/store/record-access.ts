@@ -44,6 +44,7 @@ export interface RecordWriter<T> {
    * One statement, so that of two concurrent updates one stays whole.
    * @param key of the record; the condition restricts it further
    * @param fields read by the same statement, where it can
+   * @param check runs after listeners, before the statement
    * @returns `undefined` where no record matched
    */
   update(
@@ -52,6 +53,7 @@ export interface RecordWriter<T> {
     condition: Condition,
     values: Values,
     fields?: readonly Field[],
+    check?: (call: Call) => Promise<void>,
   ): Promise<Pick<Inserted<T>, 'record'> | undefined>;
   /** @param purges removes the row also of an entity with `@DeleteDateColumn` @returns whether a record matched */
   remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean>;

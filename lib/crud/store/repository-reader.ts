@@ -23,7 +23,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
 
   constructor(resource: StoredResource<T>, repository: Repository<T>, database: Database) {
     super(resource, repository, database);
-    this.projection = compileProjection(resource.schema, resource.options.entity.prototype as object, this.dataSource);
+    this.projection = compileProjection(resource.schema, this.dataSource);
   }
 
   count(call: Call, condition: Condition): Promise<number> {
@@ -131,11 +131,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
 const plain = (alias: string): string => `${alias}plain`;
 
 /** From an entity to the record that a client sees, compiled once for a resource. */
-function compileProjection<T extends ObjectLiteral>(
-  schema: EntityDescription,
-  prototype: object,
-  { driver }: DataSource,
-) {
+function compileProjection<T extends ObjectLiteral>(schema: EntityDescription, { driver }: DataSource) {
   const aliases = new Map(
     schema.fields
       .filter((field) => field.reference || field.textRead || schema.key.fields.includes(field))
@@ -166,7 +162,7 @@ function compileProjection<T extends ObjectLiteral>(
      * @param raw the row with the columns that the entity does not hold, where they were selected
      */
     recordOf(entity: T, raw: RawRow, fields: readonly Field[]): T {
-      const record = Object.create(prototype) as T;
+      const record = Object.create(schema.prototype) as T;
       for (const field of fields) setAtPath(record, field.path, valueOf(field, entity, raw));
       markMalformed(record, malformedColumns(entity));
       return record;

@@ -115,8 +115,10 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return new BadRequestException({ message: `${name} is not valid`, errors });
   }
 
-  async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
-    if (this.announces('update')) return this.updateHeard(call, key, condition, values);
+  async update(...args: Parameters<RecordWriter<T>['update']>): Promise<object | undefined> {
+    const [call, key, condition, values, , check] = args;
+    if (this.announces('update')) return this.updateHeard(...args);
+    await check?.(call);
     const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.key, key), this.storable(values));
     const repository = this.methods(call);
     // A repository with an `update` of its own may read what it gets.
@@ -126,10 +128,11 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** Like `save`, but for the statement: it has the condition, and exact values. */
-  private async updateHeard(call: Call, key: unknown, condition: Condition, values: Values) {
+  private async updateHeard(...args: Parameters<RecordWriter<T>['update']>) {
+    const [call, key, condition, values, , check] = args;
     const { metadata, schema } = this.resource;
     const { dataSource } = this.database;
-    const entity = await this.loader.lock(call, key, condition);
+    const entity = await this.loader.find(call, key, condition);
     if (!entity) return undefined;
     const plain = await this.loader.withDefaults(call, values);
     const stored = await this.loader.stored(call, key, fill(entity, plain));
@@ -139,6 +142,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const changed = new Set(differences());
     const isChanged = changed.size > 0;
     if (isChanged) await announce('Before', 'update', this.runner(call), details(changed));
+    await check?.(call);
     differences().forEach((column) => changed.add(column));
     const set = {};
     const sent = new Map([...values.keys()].map((field) => [field.column, field]));
@@ -164,7 +168,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
     if (this.events.has(isSoft ? 'soft-remove' : 'remove')) {
-      const entity = await this.loader.lock(call, key, condition);
+      const entity = await this.loader.find(call, key, condition, true);
       const options = { transaction: false };
       if (!entity) return false;
       await (isSoft ? repository.softRemove(entity as never, options) : repository.remove(entity, options));
@@ -182,7 +186,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       const { affected } = await this.methods(call).restore(this.where(condition));
       return affected !== 0;
     }
-    const entity = await this.loader.lock(call, key, condition);
+    const entity = await this.loader.find(call, key, condition, true);
     if (!entity) return false;
     await this.methods(call).recover(entity as never, { transaction: false });
     return !(await this.reader.exists(call, condition));

@@ -11,7 +11,7 @@ const logger = new Logger('CrudModule');
 
 /** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
 export function compileRow<T extends object>(
-  { options, schema }: StoredResource<T>,
+  { schema }: StoredResource<T>,
   fields: readonly Field[],
   dataSource: DataSource,
 ) {
@@ -23,7 +23,7 @@ export function compileRow<T extends object>(
   const keys = selected.filter(({ field }) => schema.key.fields.includes(field));
   // A constructor gives all records one hidden class. The prototype is the entity's, for an application's serializer.
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
-  Record.prototype = options.entity.prototype;
+  Record.prototype = schema.prototype;
   return {
     select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> {
       query.select([]);

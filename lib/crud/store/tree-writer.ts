@@ -61,14 +61,15 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
     return { [this.id.property]: key };
   }
 
-  override async update(call: Call, key: unknown, condition: Condition, values: Values): Promise<object | undefined> {
-    if (!values.has(this.parent)) return super.update(call, key, condition, values);
+  override async update(...args: Parameters<RepositoryWriter<T>['update']>): Promise<object | undefined> {
+    const [call, key, , values] = args;
+    if (!values.has(this.parent)) return super.update(...args);
     await this.lockFirst(call, this.isRoot);
     const parent = values.get(this.parent);
     const [node, target] = [await this.findNode(call, key), await this.findNode(call, parent)];
     const isMoved = node && valueOf(this.parent, node) !== valueOf(this.id, target);
     if (isMoved && this.isNestedSet) throw this.conflict('update', 'of a node in a nested set cannot be changed');
-    const updated = await super.update(call, key, condition, values);
+    const updated = await super.update(...args);
     if (updated && isMoved) await this.place(call, key, parent);
     return updated;
   }

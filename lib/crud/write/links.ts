@@ -71,6 +71,16 @@ async function replaceLinks(
   try {
     await run(plan, call, async (within) => {
       const manager = managerOf(within, database) ?? database.dataSource.manager;
+      const { junctionEntityMetadata, inverseRelation, inverseEntityMetadata } = relation;
+      if (!junctionEntityMetadata && inverseRelation) {
+        // TypeORM writes such a relation from its other side only.
+        const builder = () =>
+          manager.createQueryBuilder().relation(inverseEntityMetadata.target, inverseRelation.propertyPath);
+        const own = keyMap(key, schema.key);
+        if (removed.length > 0) await builder().of(toKeyMaps(removed, relatedKey)).remove(own);
+        if (added.length > 0) await builder().of(toKeyMaps(added, relatedKey)).add(own);
+        return;
+      }
       const owner = keyMap(key, schema.key);
       const builder = manager.createQueryBuilder().relation(options.entity, path).of(owner);
       if (removed.length > 0) await builder.remove(toKeyMaps(removed, relatedKey));

@@ -1,18 +1,26 @@
 /** Changes records: one for PUT and PATCH, several for a batch. */
+import { isDeepStrictEqual } from 'node:util';
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
+import type { Field } from '../../entities/entity-schema.js';
+import { toJson } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { Task } from '../plan/plan.js';
 import { assertChangeable, changeCondition, columnsOnly, findAll } from '../read/records.js';
-import { notFoundError, readTargets, refusalOf } from '../read/records.js';
+import { findColumns, notFoundError, readTargets, refusalOf } from '../read/records.js';
 import type { Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
+import { valueAt } from '../store/entity-values.js';
+import { identityOf } from '../store/linked-rows.js';
 import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
 import { beforeUpdate, runAfter, runWhen, storedRecord } from './hooks.js';
 import { checkItems, forItem, type NameItem } from './items.js';
 import { writeLinks } from './links.js';
 import { assertVisible, evaluateScopes } from './references.js';
 import { assertReadBack } from './validation.js';
+
+/** Another request has changed what was merged. */
+const CHANGED = new Error('changed');
 
 /** Each attempt fails only where another request has succeeded, or where a listener changes what it loads each time. */
 const MAX_ATTEMPTS = 100;
@@ -37,6 +45,13 @@ export async function updateRecords<T extends object>(
   const { fields } = schema.key;
   const request = columnsOnly(plan, isCompared ? [...fields, ...view.list.readable, ...merged] : fields);
   const isSeveral = targets.length > 1;
+  // A listener may write its row by another connection, which would wait for a lock of this one for ever.
+  const isHeard = plan.store.hooked.has('update') && !hooks.beforeUpdate && !hooks.whenUpdated;
+  const keyOf = (index: number): string => identityOf(schema.key.write(targets[index]?.key));
+  const order = [...targets.keys()];
+  // Then two batches change their rows in one order, and do not wait for each other.
+  if (isHeard) order.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const compared = options.validationSchema.update ? request : columnsOnly(plan, merged);
   // Otherwise a transaction keeps the record as this update leaves it, until it is read for the answer.
   const isSingle =
     returnsUpdated(task) && !isSeveral && !isMerging && !view.isScoped && !hooks.beforeUpdate && !hooks.whenUpdated;
@@ -50,15 +65,33 @@ export async function updateRecords<T extends object>(
       await evaluateScopes(task, changes, 'update');
       /** @returns `undefined` where another request has changed a record since it was read */
       const apply = async (within: Task<T>): Promise<T[] | undefined> => {
-        if (isSeveral || isMerging) current = await readTargets(within, targets, { request, isLocked: true });
+        const isLocked = (isSeveral || isMerging) && !isHeard;
+        if (isLocked) current = await readTargets(within, targets, { request, isLocked });
         if (isMerging && JSON.stringify(current) !== JSON.stringify(known)) return undefined;
         let updated: T | undefined;
-        for (const [index, change] of changes.entries())
-          updated = await forItem(nameOf(index), () => updateRecord(within, targets[index] as Target, change));
+        for (const index of order) {
+          const target = targets[index] as Target;
+          const assertUnchanged = async (call: Call): Promise<void> => {
+            const found = await findColumns({ ...within, call }, target.key, compared, true);
+            const isSame = ({ path }: Field): boolean =>
+              isDeepStrictEqual(toJson(valueAt(path, found)), toJson(valueAt(path, known[index])));
+            if (found && !compared.fields.every(isSame)) throw CHANGED;
+          };
+          const check = isHeard && isMerging ? assertUnchanged : undefined;
+          updated = await forItem(nameOf(index), () =>
+            updateRecord(within, target, changes[index] as Change<T>, check),
+          );
+        }
         const records = await readUpdated(within, targets, isSingle ? updated : undefined);
         return checkItems(records, nameOf, (record, index) => assertReadBack(plan, record, changes[index]?.values));
       };
-      const updated = await (isSingle ? apply(task) : transacted(task, writeOf(task, 'update', changes), apply));
+      const updated = await (isSingle ? apply(task) : transacted(task, writeOf(task, 'update', changes), apply)).catch(
+        async (error: unknown) => {
+          if (error !== CHANGED) throw error;
+          current = await readTargets(task, targets, { request });
+          return undefined;
+        },
+      );
       if (updated) return updated;
     }
     throw new ConflictException(`${schema.name} was changed by other requests: repeat the change`);
@@ -71,7 +104,10 @@ export async function updateRecords<T extends object>(
   }
 }
 
-async function updateRecord<T extends object>(task: Task<T>, target: Target, change: Change<T>) {
+type Check = (call: Call) => Promise<void>;
+
+/** @param check runs after the listeners, before the statement */
+async function updateRecord<T extends object>(task: Task<T>, target: Target, change: Change<T>, check?: Check) {
   const { plan, call, view, hooks } = task;
   const { key, preconditions } = target;
   const { store, metadata } = plan;
@@ -85,7 +121,7 @@ async function updateRecord<T extends object>(task: Task<T>, target: Target, cha
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
   const fields = returnsUpdated(task) ? view.list.readable : undefined;
-  const write = (by: Call) => store.writers.update.update(by, key, condition, values, fields);
+  const write = (by: Call) => store.writers.update.update(by, key, condition, values, fields, check);
   const updated =
     hasNewVersion || values.size > 0
       ? await run(plan, call, write, writeOf(task, 'update', [{ values }]))
