@@ -46,6 +46,17 @@ const decimal: TypeOf = (column, dataSource) => {
 };
 const SPECIAL = ['NaN', 'Infinity', '-Infinity'];
 
+/** SQLite stores NaN as NULL, and MySQL neither. */
+const ofPostgres = types.floatWith(new Map(SPECIAL.map((name) => [name, Number(name)])));
+const ofSqlite = types.floatWith(
+  new Map([
+    ['Infinity', '9e999'],
+    ['-Infinity', '-9e999'],
+  ]),
+);
+const float: TypeOf = (_column, dataSource) =>
+  isPostgres(dataSource) ? ofPostgres : isSqlite(dataSource) ? ofSqlite : types.float;
+
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
 
 /** Servers fill such a column up with spaces, or cut them off. */
@@ -80,7 +91,7 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
   [integer(24n), 'mediumint'],
   [integer(32n), 'int, integer, int4'],
   [integer(64n), 'bigint, int8, int64, unsigned big int'],
-  [() => types.float, 'float, float4, float8, double, double precision, real'],
+  [float, 'float, float4, float8, double, double precision, real'],
   [decimal, 'decimal, numeric, dec, fixed'],
   [(column, dataSource) => (isPostgres(dataSource) ? postgres.money : decimal(column, dataSource)), 'money'],
   [() => types.uuid, 'uuid'],

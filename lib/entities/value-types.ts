@@ -67,13 +67,26 @@ export const boolean = valueType('true or false', (value) => typeof value === 'b
 });
 
 const NUMBER = /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/i;
-export const float = valueType('a number', (value) => Number.isFinite(value), {
-  readText: (text) =>
-    NUMBER.test(text) && Number.isFinite(Number(text)) ? { value: Number(text) } : { expected: 'a number' },
-  searchable: true,
-  comparison: 'number',
-  schemas: sameSchemas({ type: 'number' }),
-});
+/** JSON has no NaN and infinity. TypeORM binds no infinity for SQLite, which reads such a text as one. */
+const INFINITE = /^-?9e999$/;
+const writeFloat = (value: unknown): unknown =>
+  (typeof value === 'number' && !Number.isFinite(value)) || isText(value, INFINITE) ? String(Number(value)) : value;
+export const isFloat = ({ write }: ValueType): boolean => write === writeFloat;
+
+/** @param special what is bound for the names of values that JSON has not */
+export function floatWith(special: ReadonlyMap<unknown, unknown>): ValueType {
+  const read = (value: unknown, isRead: boolean): Reading =>
+    isRead || special.has(value) ? { value: special.get(value) ?? Number(value) } : { expected: 'a number' };
+  return {
+    read: (value) => read(value, Number.isFinite(value)),
+    readText: (text) => read(text, NUMBER.test(text) && Number.isFinite(Number(text))),
+    write: writeFloat,
+    searchable: true,
+    comparison: 'number',
+    schemas: sameSchemas({ type: 'number' }),
+  };
+}
+export const float = floatWith(new Map());
 
 /** `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`. */
 const isFiniteJson = (value: unknown): boolean =>

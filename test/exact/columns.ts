@@ -103,8 +103,26 @@ const decimals = (database: DatabaseName): ExactColumn[] => [
       ]),
 ];
 
+const floats = ['-1.7976931348623157e+308', '-0.1', '5e-324', '0.1', '123456.78', '1.7976931348623157e+308'];
+const double = (each: string): readonly [string, number] => [each, Number(each)];
+const fourBytes = ['-0.1', '0.1', '99999.99', '123456.78', '1234567.5', '16777216'];
+const ancient: readonly (readonly [string, string])[] = [
+  ["'0001-01-01 00:00:00.000'", '0001-01-01T00:00:00.000Z'],
+  ["'0050-06-15 12:30:00.123'", '0050-06-15T12:30:00.123Z'],
+  ["'0099-12-31 23:59:59.999'", '0099-12-31T23:59:59.999Z'],
+  ["'0100-01-01 00:00:00.000'", '0100-01-01T00:00:00.000Z'],
+  ["'2026-01-31 09:30:15.123'", '2026-01-31T09:30:15.123Z'],
+];
+
 const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
   sqlite: [
+    {
+      name: 'float',
+      column: { type: 'real' },
+      values: [['-9e999', '-Infinity'], ...floats.map(double), ['9e999', 'Infinity']],
+      refused: ['NaN', 'x', '1'],
+    },
+    { name: 'moment', column: { type: 'datetime' }, values: ancient },
     {
       name: 'flag',
       column: { type: 'boolean' },
@@ -126,6 +144,31 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
   ],
   postgres: [
     {
+      name: 'double',
+      column: { type: 'double precision' },
+      values: [["'-Infinity'", '-Infinity'], ...floats.map(double), ["'Infinity'", 'Infinity'], ["'NaN'", 'NaN']],
+      refused: ['nan', '1'],
+    },
+    {
+      name: 'real',
+      column: { type: 'real' },
+      values: [["'-Infinity'", '-Infinity'], double('-3.4028235e+38'), ...fourBytes.map(double), ["'NaN'", 'NaN']],
+    },
+    {
+      name: 'numeric',
+      column: { type: 'numeric' },
+      values: [
+        ["'-Infinity'", '-Infinity'],
+        ['1.50', '1.50'],
+        ["'NaN'", 'NaN'],
+      ],
+    },
+    {
+      name: 'moment',
+      column: { type: 'timestamptz' },
+      values: ancient.map(([sql, answer]) => [sql.replace(/'$/, "+00'"), answer]),
+    },
+    {
       name: 'serial',
       column: { type: 'bigint' },
       values: [
@@ -136,6 +179,15 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
     },
   ],
   mariadb: [
+    { name: 'double', column: { type: 'double' }, values: floats.map(double), refused: ['NaN', 'Infinity'] },
+    {
+      name: 'float',
+      column: { type: 'float' },
+      values: ['-3.4028234663852886e+38', ...fourBytes].map(double),
+      refused: ['NaN', 'Infinity'],
+      text: (column) => `CONCAT(${column} + 0e0)`,
+    },
+    { name: 'moment', column: { type: 'datetime', precision: 3 }, values: ancient },
     {
       name: 'serial',
       column: { type: 'bigint' },
