@@ -61,4 +61,8 @@ function withDigits(digits: number, type: ValueType, pattern: string): ValueType
   return { ...type, read, schemas: { ...type.schemas, body: { ...type.schemas.body, pattern: `^(?:${pattern})$` } } };
 }
 export const timeOf = (digits: number): ValueType => withDigits(digits, time, timeOfDay(digits));
-export const dateTimeOf = (digits: number): ValueType => withDigits(digits, dateTime, momentOf(digits));
+/** A `Date` has milliseconds. */
+export const dateTimeOf = (digits: number): ValueType => {
+  const most = Math.min(digits, 3);
+  return withDigits(most, dateTime, momentOf(most));
+};

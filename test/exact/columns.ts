@@ -106,6 +106,8 @@ const decimals = (database: DatabaseName): ExactColumn[] => [
 const floats = ['-1.7976931348623157e+308', '-0.1', '5e-324', '0.1', '123456.78', '1.7976931348623157e+308'];
 const double = (each: string): readonly [string, number] => [each, Number(each)];
 const fourBytes = ['-0.1', '0.1', '99999.99', '123456.78', '1234567.5', '16777216'];
+/** A `Date` has milliseconds. */
+const FINE = ['2026-01-31T09:30:15.1234Z', '2026-01-31T09:30:15.123456Z', '2026-01-31T09:30:15.123000001Z'];
 const ancient: readonly (readonly [string, string])[] = [
   ["'0001-01-01 00:00:00.000'", '0001-01-01T00:00:00.000Z'],
   ["'0050-06-15 12:30:00.123'", '0050-06-15T12:30:00.123Z'],
@@ -122,7 +124,7 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
       values: [['-9e999', '-Infinity'], ...floats.map(double), ['9e999', 'Infinity']],
       refused: ['NaN', 'x', '1'],
     },
-    { name: 'moment', column: { type: 'datetime' }, values: ancient },
+    { name: 'moment', column: { type: 'datetime' }, values: ancient, refused: FINE },
     {
       name: 'flag',
       column: { type: 'boolean' },
@@ -166,6 +168,7 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
     {
       name: 'moment',
       column: { type: 'timestamptz' },
+      refused: FINE,
       values: ancient.map(([sql, answer]) => [sql.replace(/'$/, "+00'"), answer]),
     },
     {
@@ -187,7 +190,13 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
       refused: ['NaN', 'Infinity'],
       text: (column) => `CONCAT(${column} + 0e0)`,
     },
-    { name: 'moment', column: { type: 'datetime', precision: 3 }, values: ancient },
+    { name: 'moment', column: { type: 'datetime', precision: 3 }, values: ancient, refused: FINE },
+    {
+      name: 'second',
+      column: { type: 'datetime' },
+      values: [["'2026-01-31 09:30:15'", '2026-01-31T09:30:15.000Z']],
+      refused: [...FINE, '2026-01-31T09:30:15.5Z'],
+    },
     {
       name: 'serial',
       column: { type: 'bigint' },
