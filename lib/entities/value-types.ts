@@ -88,19 +88,24 @@ export function floatWith(special: ReadonlyMap<unknown, unknown>): ValueType {
 }
 export const float = floatWith(new Map());
 
-/** `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`. */
-const isFiniteJson = (value: unknown): boolean =>
+/**
+ * `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`, and rounds integers beyond 53 bits. From 1e21
+ * on, JavaScript writes an exponent: such a number is a size, and no id.
+ */
+const isExact = (value: number): boolean =>
+  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21);
+const isExactJson = (value: unknown): boolean =>
   typeof value === 'object' && value !== null
-    ? Object.values(value).every(isFiniteJson)
+    ? Object.values(value).every(isExactJson)
     : typeof value === 'number'
-      ? Number.isFinite(value)
+      ? isExact(value)
       : typeof value !== 'bigint';
+const JSON_VALUE = 'a JSON value with numbers in the range of a double, and strings for integers beyond 53 bits';
 
-export const json = valueType('a JSON value with numbers in the range of a double', isFiniteJson);
+export const json = valueType(JSON_VALUE, isExactJson);
 /** MySQL's driver parses the value, and TypeORM parses a string once more: `"5"` would be read back as `5`. */
-export const jsonReadTwice = valueType(
-  'a JSON value with numbers in the range of a double, and not a string that is itself JSON',
-  (value) => (typeof value === 'string' ? parseJson(value) === undefined : isFiniteJson(value)),
+export const jsonReadTwice = valueType(`${JSON_VALUE}, and not a string that is itself JSON`, (value) =>
+  typeof value === 'string' ? parseJson(value) === undefined : isExactJson(value),
 );
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

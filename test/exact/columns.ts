@@ -209,7 +209,24 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
   ],
 };
 
+/** A row of another program may have integers that JavaScript rounds: it is not written back. */
+const json = (database: DatabaseName): ExactColumn => ({
+  name: 'document',
+  column: { type: database === 'sqlite' ? 'simple-json' : database === 'postgres' ? 'jsonb' : 'json' },
+  isCompared: false,
+  values: [[`'{"a": [0.1, 9007199254740991], "b": {"c": "9007199254740993"}}'`, DOCUMENT]].map(
+    ([sql, answer]) => [database === 'postgres' ? String(sql) : String(sql).replaceAll(/(?<=[:,]) /g, ''), answer],
+  ),
+  refused: [
+    { a: [{ b: Number('9007199254740993') }] },
+    [-Number('750727362669608961')],
+    Number('12345678901234567890'),
+  ],
+});
+const DOCUMENT = { a: [0.1, 9007199254740991], b: { c: '9007199254740993' } };
+
 export const columnsOf = (database: DatabaseName): readonly ExactColumn[] => [
+  json(database),
   ...decimals(database),
   ...COLUMNS[database],
 ];
