@@ -79,4 +79,8 @@ export function timeOf(digits: number, dataSource: DataSource): ValueType {
   if (isPostgres(dataSource)) return withDigits(digits, timeOrEnd, `${timeOfDay(digits)}|${END_OF_DAY}`);
   return withDigits(digits, textTime, timeOfDay(digits));
 }
-export const dateTimeOf = (digits: number): ValueType => withDigits(digits, dateTime, momentOf(digits));
+/** A `Date` has milliseconds. */
+export const dateTimeOf = (digits: number): ValueType => {
+  const most = Math.min(digits, 3);
+  return withDigits(most, dateTime, momentOf(most));
+};

@@ -47,6 +47,17 @@ const decimal: TypeOf = (column, dataSource) => {
 };
 const SPECIAL = ['NaN', 'Infinity', '-Infinity'];
 
+/** SQLite stores NaN as NULL, and MySQL neither. */
+const ofPostgres = types.floatWith(new Map(SPECIAL.map((name) => [name, Number(name)])));
+const ofSqlite = types.floatWith(
+  new Map([
+    ['Infinity', '9e999'],
+    ['-Infinity', '-9e999'],
+  ]),
+);
+const float: TypeOf = (_column, dataSource) =>
+  isPostgres(dataSource) ? ofPostgres : isSqlite(dataSource) ? ofSqlite : types.float;
+
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
 
 /** Servers fill such a column up with spaces, or cut them off. Without a length, it has one character. */
@@ -82,7 +93,7 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
   [integer(24n), 'mediumint'],
   [integer(32n), 'int, integer, int4'],
   [integer(64n), 'bigint, int8, int64, unsigned big int'],
-  [() => types.float, 'float, float4, float8, double, double precision, real'],
+  [float, 'float, float4, float8, double, double precision, real'],
   [decimal, 'decimal, numeric, dec, fixed'],
   [(column, dataSource) => (isPostgres(dataSource) ? postgres.money : decimal(column, dataSource)), 'money'],
   [() => types.uuid, 'uuid'],
@@ -124,7 +135,7 @@ const bigIntegers = types.readerType(
 
 /** What JSON can hold of a value of the application: no `bigint`. */
 const plain = (value: unknown): unknown =>
-  types.isFiniteJson(value)
+  types.isExactJson(value)
     ? value
     : JSON.parse(
         JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? types.safeNumber(each) : each)),

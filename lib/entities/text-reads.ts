@@ -15,7 +15,7 @@ const nameOf = (column: ColumnMetadata, { driver }: DataSource): string => drive
 const READ_ARRAYS =
   /^(smallint|integer|real|double precision|boolean|bytea|jsonb?|point|interval|timestamp (with|without) time zone)$/;
 
-type Applies = (column: Pick<ColumnMetadata, 'isPrimary' | 'isArray'>, name: string) => boolean;
+type Applies = (column: Pick<ColumnMetadata, 'isPrimary' | 'isArray' | 'precision'>, name: string) => boolean;
 type Read = (selected: unknown, column: ColumnMetadata, dataSource: DataSource) => unknown;
 /** A cast, or the SQL of the value with a function that reads it. */
 const ROWS: readonly [
@@ -39,11 +39,35 @@ const ROWS: readonly [
   ],
   // `decimalNumbers` and `supportBigNumbers` round numbers; TypeORM reads dates in another zone than the driver.
   [isMysql, 'CHAR', (_, name) => /^(bigint|decimal|date)$/.test(name)],
+  // As text, a FLOAT has 6 digits.
+  [
+    isMysql,
+    (sql) => `(${sql} + 0e0)`,
+    ({ precision }, name) => name === 'float' && !(Number(precision) > 24),
+    shortest,
+  ],
+  // The driver takes the years before 100 for those of the last century.
+  [isMysql, 'CHAR', (_, name) => name === 'datetime', momentOf],
   // A global type parser, such as that of `parseInt8`, rounds numbers and makes moments of dates.
   [isPostgres, 'TEXT', ({ isArray }, name) => !isArray && /^(bigint|numeric|date)$/.test(name)],
   // The driver rounds arrays of `numeric`, and TypeORM splits those of enums at commas.
   [isPostgres, 'TEXT[]', ({ isArray }, name) => isArray && !READ_ARRAYS.test(name)],
 ];
+
+/** The largest number of 4 bytes: servers refuse what is rounded to it from above. */
+const MOST = 3.4028234663852886e38;
+/** The fewest digits that a number of 4 bytes needs, as PostgreSQL writes it. */
+function shortest(value: unknown): unknown {
+  const candidates = [6, 7, 8, 9].map((digits) => Number(Number(value).toPrecision(digits)));
+  return value === null
+    ? null
+    : (candidates.find((each) => Math.fround(each) === value && Math.abs(each) <= MOST) ?? value);
+}
+
+function momentOf(text: unknown, _column: ColumnMetadata, { options }: DataSource): unknown {
+  const { timezone = 'local' } = options as { timezone?: string };
+  return text === null ? null : new Date(`${String(text).replace(' ', 'T')}${timezone === 'local' ? '' : timezone}`);
+}
 
 /** Whether the driver reads 64 bits as a number by default, or by an option of TypeORM. */
 function readsNumbers(dataSource: DataSource): boolean {

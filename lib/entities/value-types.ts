@@ -67,27 +67,45 @@ export const boolean = valueType('true or false', (value) => typeof value === 'b
 });
 
 const NUMBER = /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/i;
-export const float = valueType('a number', (value) => Number.isFinite(value), {
-  readText: (text) =>
-    NUMBER.test(text) && Number.isFinite(Number(text)) ? { value: Number(text) } : { expected: 'a number' },
-  searchable: true,
-  comparison: 'number',
-  schemas: sameSchemas({ type: 'number' }),
-});
+/** JSON has no NaN and infinity. TypeORM binds no infinity for SQLite, which reads such a text as one. */
+const INFINITE = /^-?9e999$/;
+const writeFloat = (value: unknown): unknown =>
+  (typeof value === 'number' && !Number.isFinite(value)) || isText(value, INFINITE) ? String(Number(value)) : value;
+export const isFloat = ({ write }: ValueType): boolean => write === writeFloat;
 
-/** `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`. */
-export const isFiniteJson = (value: unknown): boolean =>
+/** @param special what is bound for the names of values that JSON has not */
+export function floatWith(special: ReadonlyMap<unknown, unknown>): ValueType {
+  const read = (value: unknown, isRead: boolean): Reading =>
+    isRead || special.has(value) ? { value: special.get(value) ?? Number(value) } : { expected: 'a number' };
+  return {
+    read: (value) => read(value, Number.isFinite(value)),
+    readText: (text) => read(text, NUMBER.test(text) && Number.isFinite(Number(text))),
+    write: writeFloat,
+    searchable: true,
+    comparison: 'number',
+    schemas: sameSchemas({ type: 'number' }),
+  };
+}
+export const float = floatWith(new Map());
+
+/**
+ * `JSON.parse` reads `1e400` as Infinity, which would be stored as `null`, and rounds integers beyond 53 bits. From 1e21
+ * on, JavaScript writes an exponent: such a number is a size, and no id.
+ */
+const isExact = (value: number): boolean =>
+  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21);
+export const isExactJson = (value: unknown): boolean =>
   typeof value === 'object' && value !== null
-    ? Object.values(value).every(isFiniteJson)
+    ? Object.values(value).every(isExactJson)
     : typeof value === 'number'
-      ? Number.isFinite(value)
+      ? isExact(value)
       : typeof value !== 'bigint';
+const JSON_VALUE = 'a JSON value with numbers in the range of a double, and strings for integers beyond 53 bits';
 
-export const json = valueType('a JSON value with numbers in the range of a double', isFiniteJson);
+export const json = valueType(JSON_VALUE, isExactJson);
 /** MySQL's driver parses the value, and TypeORM parses a string once more: `"5"` would be read back as `5`. */
-export const jsonReadTwice = valueType(
-  'a JSON value with numbers in the range of a double, and not a string that is itself JSON',
-  (value) => (typeof value === 'string' ? parseJson(value) === undefined : isFiniteJson(value)),
+export const jsonReadTwice = valueType(`${JSON_VALUE}, and not a string that is itself JSON`, (value) =>
+  typeof value === 'string' ? parseJson(value) === undefined : isExactJson(value),
 );
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

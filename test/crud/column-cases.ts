@@ -57,7 +57,7 @@ export function columnsOf(database: DatabaseName): ColumnCase[] {
       name: 'float',
       column: { type: postgres ? 'double precision' : 'double' },
       valid: [0, -1.5, 1e21, 1.7976931348623157e308, 5e-324],
-      wrong: [...NOT_NUMBERS, 'NaN'],
+      wrong: [...NOT_NUMBERS, 'nan'],
     },
     { name: 'boolean', column: { type: 'boolean' }, valid: [true, false], wrong: ['true', 0, 1, '', []] },
     {

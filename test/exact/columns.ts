@@ -103,8 +103,28 @@ const decimals = (database: DatabaseName): ExactColumn[] => [
       ]),
 ];
 
+const floats = ['-1.7976931348623157e+308', '-0.1', '5e-324', '0.1', '123456.78', '1.7976931348623157e+308'];
+const double = (each: string): readonly [string, number] => [each, Number(each)];
+const fourBytes = ['-0.1', '0.1', '99999.99', '123456.78', '1234567.5', '16777216'];
+/** A `Date` has milliseconds. */
+const FINE = ['2026-01-31T09:30:15.1234Z', '2026-01-31T09:30:15.123456Z', '2026-01-31T09:30:15.123000001Z'];
+const ancient: readonly (readonly [string, string])[] = [
+  ["'0001-01-01 00:00:00.000'", '0001-01-01T00:00:00.000Z'],
+  ["'0050-06-15 12:30:00.123'", '0050-06-15T12:30:00.123Z'],
+  ["'0099-12-31 23:59:59.999'", '0099-12-31T23:59:59.999Z'],
+  ["'0100-01-01 00:00:00.000'", '0100-01-01T00:00:00.000Z'],
+  ["'2026-01-31 09:30:15.123'", '2026-01-31T09:30:15.123Z'],
+];
+
 const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
   sqlite: [
+    {
+      name: 'float',
+      column: { type: 'real' },
+      values: [['-9e999', '-Infinity'], ...floats.map(double), ['9e999', 'Infinity']],
+      refused: ['NaN', 'x', '1'],
+    },
+    { name: 'moment', column: { type: 'datetime' }, values: ancient, refused: FINE },
     {
       name: 'flag',
       column: { type: 'boolean' },
@@ -126,6 +146,32 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
   ],
   postgres: [
     {
+      name: 'double',
+      column: { type: 'double precision' },
+      values: [["'-Infinity'", '-Infinity'], ...floats.map(double), ["'Infinity'", 'Infinity'], ["'NaN'", 'NaN']],
+      refused: ['nan', '1'],
+    },
+    {
+      name: 'real',
+      column: { type: 'real' },
+      values: [["'-Infinity'", '-Infinity'], double('-3.4028235e+38'), ...fourBytes.map(double), ["'NaN'", 'NaN']],
+    },
+    {
+      name: 'numeric',
+      column: { type: 'numeric' },
+      values: [
+        ["'-Infinity'", '-Infinity'],
+        ['1.50', '1.50'],
+        ["'NaN'", 'NaN'],
+      ],
+    },
+    {
+      name: 'moment',
+      column: { type: 'timestamptz' },
+      refused: FINE,
+      values: ancient.map(([sql, answer]) => [sql.replace(/'$/, "+00'"), answer]),
+    },
+    {
       name: 'serial',
       column: { type: 'bigint' },
       values: [
@@ -136,6 +182,21 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
     },
   ],
   mariadb: [
+    { name: 'double', column: { type: 'double' }, values: floats.map(double), refused: ['NaN', 'Infinity'] },
+    {
+      name: 'float',
+      column: { type: 'float' },
+      values: ['-3.4028234663852886e+38', ...fourBytes].map(double),
+      refused: ['NaN', 'Infinity'],
+      text: (column) => `CONCAT(${column} + 0e0)`,
+    },
+    { name: 'moment', column: { type: 'datetime', precision: 3 }, values: ancient, refused: FINE },
+    {
+      name: 'second',
+      column: { type: 'datetime' },
+      values: [["'2026-01-31 09:30:15'", '2026-01-31T09:30:15.000Z']],
+      refused: [...FINE, '2026-01-31T09:30:15.5Z'],
+    },
     {
       name: 'serial',
       column: { type: 'bigint' },
@@ -148,7 +209,25 @@ const COLUMNS: Readonly<Record<DatabaseName, readonly ExactColumn[]>> = {
   ],
 };
 
+/** A row of another program may have integers that JavaScript rounds: it is not written back. */
+const json = (database: DatabaseName): ExactColumn => ({
+  name: 'document',
+  column: { type: database === 'sqlite' ? 'simple-json' : database === 'postgres' ? 'jsonb' : 'json' },
+  isCompared: false,
+  values: [[`'{"a": [0.1, 9007199254740991], "b": {"c": "9007199254740993"}}'`, DOCUMENT]].map(([sql, answer]) => [
+    database === 'postgres' ? String(sql) : String(sql).replaceAll(/(?<=[:,]) /g, ''),
+    answer,
+  ]),
+  refused: [
+    { a: [{ b: Number('9007199254740993') }] },
+    [-Number('750727362669608961')],
+    Number('12345678901234567890'),
+  ],
+});
+const DOCUMENT = { a: [0.1, 9007199254740991], b: { c: '9007199254740993' } };
+
 export const columnsOf = (database: DatabaseName): readonly ExactColumn[] => [
+  json(database),
   ...decimals(database),
   ...COLUMNS[database],
 ];

@@ -146,4 +146,15 @@ describe.each(CASES)('rows of another program on $database, $path', ({ database,
       }
     },
   );
+
+  it('[4.6] PATCH of one member never rounds the numbers of the others', async () => {
+    const text = '{"ids":{"discord":750727362669608961},"price":20}';
+    await service.dataSource.query(`INSERT INTO exact (document) VALUES ('${text}')`);
+    const [last] = await service.dataSource.query<{ id: number }[]>('SELECT MAX(id) AS id FROM exact');
+    const row = { ...rows[0]!, name: 'document', id: Number(last?.id) };
+    const before = await stored(row);
+    const patched = await service.send('PATCH', `/exact/${row.id}`, { json: { document: { price: 21 } } });
+    expect(wrongFields(patched)).toEqual(['document']);
+    expect(await stored(row)).toBe(before);
+  });
 });

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { comparedScale } from '../../entities/decimals.js';
-import { float, type ColumnKind, type ValueType } from '../../entities/value-types.js';
+import { isFloat, type ColumnKind, type ValueType } from '../../entities/value-types.js';
 
 interface ColumnSql {
   readonly name: string;
@@ -85,8 +85,10 @@ const sqlite: Dialect = {
   startsWith: ({ ordered }, part) => `substr(${ordered}, 1, length(${part})) = ${part}`,
   endsWith: ({ ordered }, part) => `substr(${ordered}, -length(${part})) = ${part}`,
   like: ({ name }, pattern) => `${name} GLOB ${pattern}`,
-  // The driver rounds integers only. CAST would round a REAL.
-  exactText: (column) => `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END`,
+  // The driver rounds integers only. CAST would round a REAL, and a cursor has no infinity.
+  exactText: (column) =>
+    `CASE WHEN typeof(${column}) = 'integer' THEN CAST(${column} AS TEXT)` +
+    ` WHEN typeof(${column}) = 'real' AND abs(${column}) = 9e999 THEN iif(${column} > 0, '9e999', '-9e999') ELSE ${column} END`,
   sortsNullsLast: false,
   asText: same,
   uuid: same,
@@ -97,7 +99,7 @@ const sqlite: Dialect = {
     `WHEN typeof(${column}) = 'text' THEN COALESCE(strftime('%Y-%m-%d %H:%M:%f', ${column}), ${column}) ELSE ${column} END`,
   sameBoolean: (column) => `MIN(${column})`,
   sum(column, { type, type: { digits } }) {
-    if (type === float || (digits && digits.scale === undefined)) return `SUM(${column})`;
+    if (isFloat(type) || (digits && digits.scale === undefined)) return `SUM(${column})`;
     const whole = `CAST(${column} AS INTEGER)`;
     const parts = digits ? [whole, `CAST(ROUND((${column} - ${whole}) * 1e${digits.scale}) AS INTEGER)`] : [column];
     const sums = parts.flatMap((part) => ['/', '%'].map((by) => `CAST(SUM(${part} ${by} ${BILLION}) AS TEXT)`));
@@ -126,7 +128,7 @@ const postgres: Dialect = {
   uuid: (column) => `CAST(${column} AS text)`,
   millisecond: (column) => `date_trunc('milliseconds', ${column})`,
   sameBoolean: (column) => `BOOL_AND(${column})`,
-  sum: (column, { type }) => `CAST(SUM(CAST(${column} AS ${type === float ? 'double precision' : 'numeric'})) AS text)`,
+  sum: (column, { type }) => `CAST(SUM(CAST(${column} AS ${isFloat(type) ? 'double precision' : 'numeric'})) AS text)`,
 };
 
 const utf8 = (text: string): string => `CONVERT(${text} USING utf8mb4)`;
@@ -169,11 +171,12 @@ const mysql: Dialect = {
     return `CASE WHEN ${rest} = 0 THEN ${column} ELSE ${column} - INTERVAL (${rest}) MICROSECOND END`;
   },
   sameBoolean: (column) => `MIN(${column})`,
-  // `FLOAT` has 4 bytes: its text has the digits that are sent.
-  sum: (column, field) =>
-    `CAST(SUM(${field.column.type === 'float' ? asDouble(`CONCAT(${column})`) : column}) AS CHAR)`,
+  sum: (column, field) => `CAST(SUM(${field.column.type === 'float' ? summand(column) : column}) AS CHAR)`,
 };
 const lastMicrosecond = (moment: string): string => `(CAST(${moment} AS DATETIME(6)) + INTERVAL 999 MICROSECOND)`;
+/** `FLOAT` has 4 bytes: its text has the digits that are sent, where they are at most six. */
+const summand = (column: string): string =>
+  `IF(CAST(CONCAT(${column}) AS FLOAT) = ${column}, CONCAT(${column}) + 0e0, ${column} + 0e0)`;
 /** `FLOAT` has 4 bytes: `f = 0.1` is false for a column that holds 0.1. */
 const mysqlFloat: Form = { ordered: same, bound: (parameter) => `CAST(${parameter} AS FLOAT)`, exact: asDouble };
 

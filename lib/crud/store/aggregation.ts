@@ -1,7 +1,7 @@
 /** Runs `aggregate`: one statement, which groups, counts and sums. */
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { float } from '../../entities/value-types.js';
+import { isFloat } from '../../entities/value-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { RawRow } from '../sql/statement.js';
@@ -77,7 +77,7 @@ const rounded = (value: number): number => Number(value.toPrecision(15));
 function readSum(raw: unknown, { type, type: { digits } }: Field): unknown {
   if (raw == null) return null;
   const parts = String(raw).split(' ');
-  if (parts.length === 1) return type.write(type === float || typeof raw === 'number' ? rounded(Number(raw)) : raw);
+  if (parts.length === 1) return type.write(isFloat(type) || typeof raw === 'number' ? rounded(Number(raw)) : raw);
   const [whole = 0n, fraction = 0n] = [0, 2].map(
     (at) => BigInt(parts[at] ?? 0) * BigInt(BILLION) + BigInt(parts[at + 1] ?? 0),
   );
