@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/read': 396,
   'crud/rows': 278,
   'crud/sql': 980,
-  'crud/store': 2_130,
+  'crud/store': 2_124,
   'crud/write': 1_051,
   database: 607,
   documents: 303,

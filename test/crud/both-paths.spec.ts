@@ -380,7 +380,9 @@ describe('[4.6] a value of another type than declared, in a table of SQLite', ()
     for (const value of values) {
       await twins.query(`INSERT INTO wide ("${column.name ?? name}") VALUES (${value})`);
       const { json } = await twins.get(`/api/wide/${(rows += 1)}`);
-      if (json?.data) await twins.put(`/api/wide/${rows}`, json.data);
+      // A record with malformed JSON is changed without listeners only.
+      const isMalformed = name.endsWith('Json') && value !== 'NULL' && json?.data?.[name] === null;
+      if (json?.data && !isMalformed) await twins.put(`/api/wide/${rows}`, json.data);
       for (const query of ['q=e', 'varchar=5', 'int=t', 'numericEnum=0']) await twins.get(`/api/wide/search?${query}`);
     }
     await twins.get('/api/wide');

@@ -9,7 +9,7 @@ export interface ExactColumn {
   readonly values: readonly (readonly [sql: string, answer: unknown])[];
   /** What cannot be stored exactly: 400 that names the column. */
   readonly refused?: readonly unknown[];
-  /** What is stored and cannot be sent: PUT of it is 400 that names the column. */
+  /** What is stored and cannot be sent in a new record. */
   readonly readOnly?: readonly unknown[];
   /** False for a type without filters and sorts. */
   readonly isCompared?: false;

@@ -118,8 +118,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect([route, answer.status, answer.headers['www-authenticate']]).toEqual([
         route,
         // Administration refuses users of other roles first.
-        path.includes('/users/') ? 403 : 401,
-        path.includes('/users/') ? undefined : expect.stringContaining('invalid_token'),
+        path.includes('/users') ? 403 : 401,
+        path.includes('/users') ? undefined : expect.stringContaining('invalid_token'),
       ]);
     }
     expect(await contents()).toEqual(before);

@@ -50,7 +50,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(created).toMatchObject({ isError: false, data: { title: 'five', version: 1 }, etag: '"1"' });
       const { id } = created.data;
       const patch = { id, 'If-Match': created.etag, body: { price: 3 } };
-      expect(await call('updateItem', patch)).toMatchObject({ data: { price: 3 }, etag: '"2"' });
+      expect(await call('updateItem', patch)).toMatchObject({ data: { price: '3.00' }, etag: '"2"' });
       expect(await call('updateItem', patch)).toMatchObject({ isError: true, status: 412 });
       const admin = await service.connect(ADMIN);
       expect(await call('deleteItem', { id }, admin)).toEqual({ isError: false, data: null });

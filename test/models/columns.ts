@@ -304,7 +304,7 @@ export const columnsOf = (database: DatabaseName): readonly Model[] => [
       { name: 'Lamp', price: '12.3400', stock: '9007199254740993', weight: 0.5, active: false, rank: 3 },
       { name: 'Mouse', price: 5, weight: null },
     ],
-    reads: { price: database === 'sqlite' ? 12.34 : '12.3400' },
+    reads: { price: '12.3400' },
     change: { price: 7, active: true },
     by: 'name',
     queries: ['filter[price][lt]=100&filter[active]=false', 'filter[stock]=9007199254740993'],

@@ -179,7 +179,7 @@ export function planOf(
       referenced: (relation) => [related(relation)],
     },
     () => true,
-    {} as Application,
+    { routeTable: { routes: [] } } as unknown as Application,
   );
 }
 
@@ -189,7 +189,7 @@ const leaf = (resource: Resource<Writer>, dataSource: DataSource): Plan =>
     dataSource.getRepository<object>(resource.options.entity),
     { relations: () => new Map<string, Plan>(), referenced: () => [] },
     () => true,
-    {} as Application,
+    { routeTable: { routes: [] } } as unknown as Application,
   );
 
 /** A call of a request; without one, that of code outside of requests. */

@@ -114,6 +114,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await running.app.get(UserAccounts, { strict: false }).setRole(id, 'ADMIN');
     const { token, refreshToken } = (await send('login', credentials)).json.data;
     const other = (await send('register', { ...credentials, email: `b-${platform}@shop.example` })).json.data;
+    const third = (await send('register', { ...credentials, email: `d-${platform}@shop.example` })).json.data;
     const steps: [number, string, unknown?, string?, string?][] = [
       [400, 'register', { ...credentials, role: 'ADMIN' }],
       [401, 'login', { ...credentials, password: 'wrong password' }],
@@ -141,7 +142,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       [409, 'changeUser', { role: 'USER' }, token, String(id)],
       [404, 'changeUser', { role: 'USER' }, token, '999999'],
       [202, 'mailPasswordReset', undefined, token, String(other.user.id)],
-      [204, 'endUserSessions', undefined, token, String(other.user.id)],
+      [204, 'endUserSessions', undefined, token, String(third.user.id)],
       [409, 'deleteMe', { password: PASSWORD }, token],
       [401, 'deleteMe', { password: 'wrong password' }, other.token],
       [204, 'deleteMe', { password: PASSWORD }, other.token],

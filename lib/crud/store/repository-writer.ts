@@ -77,14 +77,8 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       const [key = {}] = identifiers;
       if (isHeard) {
         // As `save` leaves a new record.
-        for (const column of metadata.columns)
-          if (
-            column.isNullable &&
-            !column.isVirtual &&
-            !column.isDeleteDate &&
-            columnValue(column, entity) === undefined
-          )
-            column.setEntityValue(entity, null);
+        for (const column of metadata.columns.filter((each) => !each.isVirtual && !each.isDeleteDate))
+          if (column.isNullable && columnValue(column, entity) === undefined) column.setEntityValue(entity, null);
         await announce('After', 'insert', this.runner(call), [metadata, fill(entity, arrays), key]);
       }
       return key;
