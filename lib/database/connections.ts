@@ -1,8 +1,10 @@
 /** How the statements and transactions of an application share the connections of a data source. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { databaseFailureOf, DatabaseUnavailable } from '../entities/database-errors.js';
+import { databaseFailureOf, DatabaseUnavailable, isLostRace } from '../entities/database-errors.js';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
 import { contexts } from '../http/request-context.js';
+import type { ColumnMetadata } from '../entities/column-types.js';
 import { checkLimits } from './limits.js';
 import { OutageLog } from './outage-log.js';
 import { Semaphore } from './semaphore.js';
@@ -17,6 +19,7 @@ const contextOf = (): Partial<Context> => (contexts.getStore() as Context | unde
 
 /** Statements weigh 1. A transaction of SQLite weighs as much as all of them: it waits for them, and they for it. */
 const ALL = Number.MAX_SAFE_INTEGER;
+const MAX_REPEATS = 3;
 
 export class ConnectionQueue {
   /** Code that reads outside of its transaction would wait for ever. On SQLite it shares the connection. */
@@ -26,6 +29,8 @@ export class ConnectionQueue {
   private readonly writes: Semaphore | undefined;
   private readonly outages = new OutageLog();
   limits: Promise<void> | undefined;
+  /** Whether the server is a node of a Galera cluster, whose locks hold on that node only. Known after the start. */
+  isCluster = false;
 
   constructor(private readonly dataSource: DataSource) {
     const { poolSize = ALL, pools = 1, timeoutMs } = poolOf(dataSource);
@@ -55,6 +60,39 @@ export class ConnectionQueue {
   transacted<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     const { manager } = this;
     return manager ? work(manager) : this.transaction(() => runTransaction(this.dataSource, work));
+  }
+
+  /** As `transacted`, and repeated where it has lost a race to another one. @throws DatabaseUnavailable (503) */
+  async settled<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
+    for (let repeats = 0; ; repeats += 1)
+      try {
+        return await this.transacted(work);
+      } catch (error) {
+        const isLost = isLostRace(error);
+        if (!isLost && databaseFailureOf(error) === 'unavailable') throw this.unavailable(error);
+        if (!isLost || this.manager) throw error;
+        if (repeats === MAX_REPEATS) throw new DatabaseUnavailable({ cause: error });
+        // Two that wait for each other must not begin again at the same time.
+        await delay(Math.random() * 20 * 2 ** repeats);
+      }
+  }
+
+  /**
+   * Of transactions on several nodes of Galera, lets only one commit that claims a row. Nodes compare changed rows, and no
+   * locks, so the row is changed, and changed back.
+   * @param changes SQL of the column
+   */
+  async claim(manager: EntityManager, column: ColumnMetadata, changes: (name: string) => string[], id: unknown) {
+    const { driver } = this.dataSource;
+    const { tablePath, primaryColumns, updateDateColumn } = column.entityMetadata;
+    const [name = '', key] = [column, ...primaryColumns].map((each) => driver.escape(each.databaseName));
+    const table = tablePath.split('.').map((each) => driver.escape(each));
+    const date = updateDateColumn && driver.escape(updateDateColumn.databaseName);
+    // MySQL would renew it.
+    const kept = date ? `, ${date} = ${date}` : '';
+    if (this.isCluster && id != null)
+      for (const change of changes(name))
+        await manager.query(`UPDATE ${table.join('.')} SET ${name} = ${change}${kept} WHERE ${key} = ?`, [id]);
   }
 
   /** Runs a statement that writes. Such statements and transactions take half of the pool together. */
@@ -109,7 +147,8 @@ export class ConnectionQueues {
 
   /** Once for each data source. @throws InvalidOptionError */
   async checkLimits(isStrict: boolean): Promise<void> {
-    for (const [source, each] of this.known) await (each.limits ??= checkLimits(source, isStrict));
+    for (const [source, each] of this.known)
+      await (each.limits ??= checkLimits(source, isStrict).then((isCluster) => void (each.isCluster = isCluster)));
   }
 }
 

@@ -31,23 +31,29 @@ const ofMysql2 = (names: string, settings: string) =>
 const MARIADB = ofMysql2('max_statement_time', 'max_statement_time = 10');
 const MYSQL = ofMysql2('lock_wait_timeout max_execution_time', 'lock_wait_timeout = 10, max_execution_time = 10000');
 
-/** Logs what is missing, and how to add it. @throws InvalidOptionError with `strict` in production, and for unsafe modes */
-export async function checkLimits(dataSource: DataSource, isStrict: boolean): Promise<void> {
+/**
+ * Logs what is missing, and how to add it.
+ * @returns whether the server is a node of a Galera cluster
+ * @throws InvalidOptionError with `strict` in production, and for unsafe modes
+ */
+export async function checkLimits(dataSource: DataSource, isStrict: boolean): Promise<boolean> {
   type Options = Readonly<Record<string, unknown>> & { extra?: object };
   const { type, extra, connectTimeoutMS, ...options } = dataSource.options as object as Options;
-  if (type !== 'postgres' && type !== 'mariadb' && type !== 'mysql') return;
+  if (type !== 'postgres' && type !== 'mariadb' && type !== 'mysql') return false;
   const sql = type === 'postgres' ? OF_POSTGRES : OF_MYSQL;
   const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(sql);
   const variables = Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   const values: Record<string, unknown> = { connectionTimeoutMillis: connectTimeoutMS, ...extra, ...variables };
   if (type !== 'postgres') checkModes(variables, { ...options, ...extra }, isStrict);
+  const isCluster = variables['wsrep_on'] === 'ON';
   const [names, lines] = type === 'postgres' ? POSTGRES : 'max_statement_time' in values ? MARIADB : MYSQL;
   const isSet = (value: unknown, end = Infinity): boolean => !!value && !(Number(value) <= 0 || Number(value) >= end);
   const missing = names.filter((name) => !isSet(values[name], TOO_LONG[name]));
-  if (missing.length === 0) return;
+  if (missing.length === 0) return isCluster;
   const got = `no ${missing.join(', ')}`;
   const advice = `One locked row can stop all requests. Add to the options of TypeORM: ${lines}`;
   if (isStrict && isProduction())
     throw new InvalidOptionError('The data source', 'limited with `strict` in production', got, advice);
   new Logger('declarest').warn(`The data source waits without a limit, because it has ${got}. ${advice}`);
+  return isCluster;
 }

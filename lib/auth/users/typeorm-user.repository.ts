@@ -3,7 +3,8 @@ import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
 import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
 import { takenFields } from '../../entities/conflicts.js';
-import { DatabaseUnavailable, databaseFailureOf } from '../../entities/database-errors.js';
+import { DatabaseUnavailable, databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
@@ -161,9 +162,12 @@ class TypeOrmUserRepository extends UserRepository {
       if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
       // The collation of MySQL ignores case; roles do not.
       const ids = (await query.getMany()).filter((user) => user.role === role).map((user) => String(user.id));
-      return ids.length === 1 && ids[0] === String(key) ? 'last' : work(users, key);
+      if (ids.length === 1 && ids[0] === String(key)) return 'last';
+      const active = users.metadata.findColumnWithPropertyName('active') as ColumnMetadata;
+      await this.connections.claim(manager, active, (name) => [`NOT ${name}`, `NOT ${name}`], ids[0]);
+      return work(users, key);
     };
-    return this.connections.transacted(run).catch(this.refuse);
+    return this.connections.settled(run).catch(this.refuse);
   }
 
   /** @returns whether a row was updated */
@@ -214,11 +218,15 @@ class TypeOrmUserRepository extends UserRepository {
   /** Runs a write. On SQLite, it waits for an open transaction: it would be rolled back with that one. */
   private run<R>(work: (users: Repository<AuthUser>) => Promise<R>): Promise<R> {
     const run = (manager: EntityManager): Promise<R> => work(manager.withRepository(this.users));
+    // A node of Galera repeats a statement without a transaction, also after it has sent the id of the row.
+    if (this.connections.isCluster) return this.connections.settled(run);
     return this.connections.write(() => this.connections.onPrimary(run));
   }
 
   private fail(error: unknown, fields: UserFields): never {
     const failure = databaseFailureOf(error);
+    // A transaction is repeated.
+    if (this.connections.isCluster && isLostRace(error)) throw error;
     if (failure === 'unavailable') throw this.connections.unavailable(error);
     if (failure === 'conflict') {
       const [field = '', ...others] = takenFields(error, this.schema);
@@ -233,6 +241,7 @@ class TypeOrmUserRepository extends UserRepository {
   /** @throws 503, and 409 for a user that other records refer to, which a deferred constraint says at the commit */
   private readonly refuse = (error: unknown): never => {
     const failure = databaseFailureOf(error);
+    if (isLostRace(error)) throw error;
     if (failure === 'unavailable') throw this.connections.unavailable(error);
     if (failure === 'conflict') throw new ConflictException('Other records refer to this user');
     throw error;

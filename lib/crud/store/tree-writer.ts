@@ -31,7 +31,6 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   private readonly isNestedSet = this.tree.treeType === 'nested-set';
   private readonly id = this.resource.schema.key.fields[0] as Field;
   private readonly parent = parentFieldOf(this.resource.schema) as Field;
-  /** Every change of the tree locks the first root. */
   private readonly isRoot = compare(this.parent, 'isNull');
   private readonly table = escapePath(this.tree.tablePath, this.dataSource.driver);
   private readonly isNode = `${this.nameOf(this.id.column)} = :key`;
@@ -46,7 +45,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
     // PostgreSQL cannot lock a root that does not exist yet.
     const locksTable = isOnlyRoot && isPostgres(this.dataSource);
     if (locksTable) await this.run(call, `LOCK TABLE ${this.table} IN SHARE ROW EXCLUSIVE MODE`);
-    const root = await (locksTable ? this.reader.exists(call, this.isRoot) : this.lockFirst(call, this.isRoot));
+    const root = await (locksTable ? this.reader.exists(call, this.isRoot) : this.lockTree(call));
     if (parent != null && !(await this.findNode(call, parent, existing(this.resource.schema))))
       throw this.conflict('create', 'refers to a record that does not exist');
     if (isOnlyRoot && root) throw this.conflict('create', 'must not be null: a nested set has one root');
@@ -64,7 +63,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   override async update(...args: Parameters<RepositoryWriter<T>['update']>): Promise<object | undefined> {
     const [call, key, , values] = args;
     if (!values.has(this.parent)) return super.update(...args);
-    await this.lockFirst(call, this.isRoot);
+    await this.lockTree(call);
     const parent = values.get(this.parent);
     const [node, target] = [await this.findNode(call, key), await this.findNode(call, parent)];
     const isMoved = node && valueOf(this.parent, node) !== valueOf(this.id, target);
@@ -75,7 +74,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   }
 
   override async remove(...[call, key, condition, purges]: Parameters<RepositoryWriter<T>['remove']>) {
-    if (this.isNestedSet) await this.lockFirst(call, this.isRoot);
+    if (this.isNestedSet) await this.lockTree(call);
     // TypeORM itself closes the gap of a node whose listeners it calls. A gap that stays does no harm.
     const isClosable = this.isNestedSet && this.tree.primaryColumns.length === 1 && !this.events.has('remove');
     const leavesGap = isClosable && (purges || !this.tree.deleteDateColumn);
@@ -158,6 +157,15 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
 
   private async findNode(call: Call, key: unknown, ...conditions: readonly Condition[]): Promise<T | undefined> {
     return key == null ? undefined : this.lockFirst(call, compare(this.id, 'eq', key), ...conditions);
+  }
+
+  /** Every change of the tree locks the first root. */
+  private async lockTree(call: Call): Promise<T | undefined> {
+    const root = await this.lockFirst(call, this.isRoot);
+    const { manager } = managerOf(call, this.database)?.queryRunner ?? this.dataSource;
+    const changes = (): string[] => [this.nameOf(this.id.column), 'NULL'];
+    await this.database.connections.claim(manager, this.parent.column, changes, valueOf(this.id, root));
+    return root;
   }
 
   private async lockFirst(call: Call, ...conditions: readonly Condition[]): Promise<T | undefined> {

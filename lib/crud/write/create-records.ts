@@ -54,7 +54,10 @@ export async function createRecords<T extends object, R>(
   const mayReplaceKey = plan.store.listened.has('create') && plan.schema.key.fields.some(isUncertain);
   const isTree = plan.metadata.treeType !== undefined;
   const isReadBack = mayRefuse || mayReplaceKey || isTree || plan.database.hasTriggers(plan.metadata);
-  const isConditional = view.isScoped || view.fixed.size > 0 || isReadBack || plan.store.hooked.has('create');
+  // A node of Galera repeats a statement without a transaction, also after it has sent the rows of `RETURNING`.
+  const isRepeated = plan.database.connections.isCluster;
+  const isConditional =
+    view.isScoped || view.fixed.size > 0 || isReadBack || isRepeated || plan.store.hooked.has('create');
   const isSingleStatement =
     changes.length === 1 && !isConditional && !isHooked && !idempotency && !changes.some(hasLinks);
   return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);

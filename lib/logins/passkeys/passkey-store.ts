@@ -4,6 +4,7 @@ import { type EntityManager, LessThan } from 'typeorm';
 import { hashOf } from '../../auth/tokens/secret-tokens.js';
 import { AccountTables } from '../../auth/users/account-tables.js';
 import { UserRepository } from '../../auth/users/user.repository.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { hasPassword } from '../has-password.js';
@@ -82,12 +83,12 @@ export class PasskeyStore {
       const own = await query.getMany();
       if (!own.some((each) => each.id === id)) return 'unknown';
       if (own.length === 1 && !mayBeLast) return 'last';
+      const counter = dataSource.getMetadata(Passkey).findColumnWithPropertyName('counter') as ColumnMetadata;
+      await connections.claim(manager, counter, (name) => [`${name} + 1`, `${name} - 1`], own[0]?.id);
       await manager.delete(Passkey, { id });
       return 'removed';
     };
-    return connections.transacted(work).catch((error: unknown) => {
-      throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error) : error;
-    });
+    return connections.settled(work);
   }
 
   async removeAll(userId: string): Promise<void> {

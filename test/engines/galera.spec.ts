@@ -1,0 +1,230 @@
+/**
+ * Races of three instances on three nodes of a Galera cluster, whose locks hold on one node only. Outside of CI:
+ *
+ *     TEST_GALERA_URLS="$(scripts/engines/galera <folder>)" npx vitest run test/engines
+ *
+ * GALERA_RUNS sets how often each race runs (20).
+ */
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { administration, AuthModule, CrudModule, Passkey, passkeys, sessions, UserAccounts } from 'declarest';
+import { Column, type DataSource, DataSource as Source, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { ManyToOne, type Relation, Tree, TreeChildren, TreeParent } from 'typeorm';
+import { PasskeyStore } from '../../lib/logins/passkeys/passkey-store.js';
+import { NO_PASSWORD } from '../../lib/auth/passwords/password-hasher.js';
+import { AUTH, PASSWORD } from '../auth/auth-app.js';
+import { request } from '../harness/client.js';
+import { type RunningApp, startApp } from '../harness/platforms.js';
+
+const URLS = process.env['TEST_GALERA_URLS']?.split(' ') ?? [];
+const RUNS = Number(process.env['GALERA_RUNS'] ?? 20);
+
+@Entity()
+@Tree('materialized-path')
+class Folder {
+  @PrimaryGeneratedColumn() id!: number;
+  @TreeParent() parent!: Relation<Folder> | null;
+  @TreeChildren() children!: Relation<Folder>[];
+}
+
+@Entity()
+@Tree('closure-table')
+class Unit {
+  @PrimaryGeneratedColumn() id!: number;
+  @TreeParent() parent!: Relation<Unit> | null;
+  @TreeChildren() children!: Relation<Unit>[];
+}
+
+@Entity()
+class Category {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ default: 0 }) changes!: number;
+}
+
+@Entity()
+class Item {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 40 }) name!: string;
+  @ManyToOne(() => Category) category!: Relation<Category> | null;
+}
+
+const ENTITIES = [Folder, Unit, Category, Item];
+const databaseOf = (url: string): string => url.replace(/\/\w+$/, '/races');
+
+describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
+  let instances: RunningApp[];
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    const server = await new Source({ type: 'mariadb', url: URLS[0] as string }).initialize();
+    await server.query('DROP DATABASE IF EXISTS races');
+    await server.query('CREATE DATABASE races CHARACTER SET utf8mb4');
+    await server.destroy();
+    instances = [];
+    for (const [index, url] of URLS.entries())
+      instances.push(
+        await startApp('express', {
+          imports: [
+            TypeOrmModule.forRoot({
+              type: 'mariadb',
+              url: databaseOf(url),
+              charset: 'utf8mb4',
+              entities: ENTITIES,
+              autoLoadEntities: true,
+              synchronize: index === 0,
+            }),
+            AuthModule.forRoot({
+              ...AUTH,
+              plugins: [sessions(), administration(), passkeys({ rpId: 'localhost', origins: ['http://localhost'] })],
+              throttle: false,
+            }),
+            CrudModule.forFeature(
+              ...ENTITIES.map((entity) => ({ entity, endpoint: `/${entity.name.toLowerCase()}`, maxListSize: 100 })),
+            ),
+          ],
+        }),
+      );
+    dataSource = instances[0]!.app.get(Source);
+  }, 120_000);
+  afterAll(async () => {
+    for (const each of instances ?? []) await each.close();
+  });
+
+  const send = (instance: number, method: string, path: string, json?: object, token?: string) =>
+    request(instances[instance]!.url, method, path, { ...(json && { json }), ...(token && { token }) });
+  const isRefused = (status: number): boolean => [400, 401, 403, 409, 503].includes(status);
+
+  /** Two administrators, each with a token. */
+  async function administrators(run: string) {
+    const accounts = instances[0]!.app.get(UserAccounts);
+    await dataSource.getRepository(AUTH.userClass).update({ role: 'ADMIN' }, { role: 'USER' });
+    const all = [];
+    for (const name of ['a', 'b']) {
+      const email = `${name}-${run}@shop.example`;
+      const { id } = await accounts.create({ email, password: PASSWORD, role: 'ADMIN' });
+      const { json } = await send(0, 'POST', '/api/auth/login', { email, password: PASSWORD });
+      all.push({ id, token: json.data.token as string });
+    }
+    return all as [{ id: number; token: string }, { id: number; token: string }];
+  }
+  const activeAdmins = () => dataSource.getRepository(AUTH.userClass).countBy({ role: 'ADMIN', active: true });
+
+  it.each([
+    ['deactivate each other', 'PATCH', (id: number) => `users/${id}`, { active: false }],
+    ['demote each other', 'PATCH', (id: number) => `users/${id}`, { role: 'USER' }],
+    ['delete themselves', 'DELETE', () => 'me', { password: PASSWORD }],
+  ] as const)(
+    'keep one administrator where two %s',
+    async (what, method, path, body) => {
+      for (let run = 0; run < RUNS; run += 1) {
+        const [a, b] = await administrators(`${what.slice(0, 4)}${run}`);
+        const answers = await Promise.all([
+          send(0, method, `/api/auth/${path(b.id)}`, body, a.token),
+          send(1, method, `/api/auth/${path(a.id)}`, body, b.token),
+        ]);
+        const statuses = answers.map(({ status }) => status);
+        expect([run, statuses, await activeAdmins()]).toEqual([run, statuses, 1]);
+        expect(statuses.filter(isRefused)).toHaveLength(1);
+      }
+    },
+    300_000,
+  );
+
+  it('keep the last passkey of a user without a password', async () => {
+    const { id } = await instances[0]!.app.get(UserAccounts).create({ email: 'key@shop.example', password: PASSWORD });
+    await dataSource.getRepository(AUTH.userClass).update({ id: Number(id) }, { password: NO_PASSWORD });
+    const own = dataSource.getRepository(Passkey);
+    const stores = instances.map(({ app }) => app.get(PasskeyStore, { strict: false }));
+    for (let run = 0; run < RUNS; run += 1) {
+      const ids = ['one', 'two'].map((name) => `${name}${run}`);
+      await own.clear();
+      for (const each of ids)
+        await own.insert(own.create({ ...passkeyOf(each), userId: String(id), createdAt: Date.now() } as never));
+      const results = await Promise.all(
+        ids.map((each, index) => stores[index]!.remove(String(id), each).catch((error: Error) => error.name)),
+      );
+      expect([run, results, await own.count()]).toEqual([run, results, 1]);
+    }
+  }, 300_000);
+
+  it.each(['folder', 'unit'])(
+    'make no cycle in the tree %s',
+    async (tree) => {
+      const root = (await send(0, 'POST', `/${tree}`, { parentId: null })).json.data.id as number;
+      for (let run = 0; run < RUNS; run += 1) {
+        const [a, b] = await Promise.all([0, 1].map(() => send(0, 'POST', `/${tree}`, { parentId: root })));
+        const [one, two] = [a!.json.data.id, b!.json.data.id] as [number, number];
+        const answers = await Promise.all([
+          send(1, 'PATCH', `/${tree}/${one}`, { parentId: two }),
+          send(2, 'PATCH', `/${tree}/${two}`, { parentId: one }),
+        ]);
+        const statuses = answers.map(({ status }) => status);
+        const parents = await dataSource.query<{ id: number; parentId: number }[]>(
+          `SELECT id, parentId FROM ${tree} WHERE id IN (${one}, ${two})`,
+        );
+        const isCycle = parents.every(({ parentId }) => parentId === one || parentId === two);
+        expect([run, statuses, isCycle]).toEqual([run, statuses, false]);
+        expect(statuses).toContain(200);
+      }
+    },
+    300_000,
+  );
+
+  it('answer the id of the stored record while other nodes change the row that it refers to', async () => {
+    const { id } = (await send(0, 'POST', '/category', {})).json.data as { id: number };
+    let changes = 0;
+    let isDone = false;
+    const change = async (node: number): Promise<void> => {
+      while (!isDone) await send(node, 'PATCH', `/category/${id}`, { changes: (changes += 1) });
+    };
+    const changing = [change(1), change(2)];
+    const created: { status: number; id: number | undefined; name: string }[] = [];
+    const writer = async (part: number): Promise<void> => {
+      for (let run = 0; run < RUNS * 5; run += 1) {
+        const name = `item ${part} ${run}`;
+        const { status, json } = await send(0, 'POST', '/item', { name, categoryId: id });
+        created.push({ status, id: json?.data?.id as number | undefined, name });
+      }
+    };
+    await Promise.all([0, 1, 2, 3].map(writer)).finally(() => (isDone = true));
+    await Promise.all(changing);
+    const stored = await dataSource.getRepository(Item).find();
+    const known = new Map(stored.map((each) => [each.name, each.id]));
+    const wrong = created.filter(({ status, id: answered, name }) =>
+      status === 201 ? known.get(name) !== answered : known.has(name) || status !== 503,
+    );
+    expect(wrong).toEqual([]);
+  }, 300_000);
+
+  it('answer the id of the user who was stored, while another node changes the table', async () => {
+    let isDone = false;
+    const alter = async (): Promise<void> => {
+      const other = instances[1]!.app.get(Source);
+      for (let version = 0; !isDone; version += 1)
+        await other.query(`ALTER TABLE ${other.getMetadata(AUTH.userClass).tableName} COMMENT 'version ${version}'`);
+    };
+    const altering = alter();
+    const wrong: unknown[] = [];
+    for (let run = 0; run < RUNS; run += 1) {
+      const email = `user${run}@races.example`;
+      const { status, json } = await send(0, 'POST', '/api/auth/register', { email, password: PASSWORD });
+      const stored = await dataSource.getRepository(AUTH.userClass).findOneBy({ email });
+      const isRight = status === 201 ? Number(json.data.user.id) === Number(stored?.id) : status === 503 && !stored;
+      if (!isRight) wrong.push([status, json, stored?.id]);
+    }
+    isDone = true;
+    await altering;
+    expect(wrong).toEqual([]);
+  }, 300_000);
+});
+
+/** A row of the table of passkeys, whose values nobody checks here. */
+const passkeyOf = (id: string): object => ({
+  id,
+  name: id,
+  credentialId: id,
+  handle: 'h',
+  publicKey: 'k',
+  counter: 0,
+  transports: '',
+  backedUp: false,
+});
