@@ -172,9 +172,9 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
   it('answer the id of the stored record while other nodes change the row that it refers to', async () => {
     const { id } = (await send(0, 'POST', '/category', {})).json.data as { id: number };
     let changes = 0;
-    let isDone = false;
+    const end = new AbortController();
     const change = async (node: number): Promise<void> => {
-      while (!isDone) await send(node, 'PATCH', `/category/${id}`, { changes: (changes += 1) });
+      while (!end.signal.aborted) await send(node, 'PATCH', `/category/${id}`, { changes: (changes += 1) });
     };
     const changing = [change(1), change(2)];
     const created: { status: number; id: number | undefined; name: string }[] = [];
@@ -185,7 +185,7 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
         created.push({ status, id: json?.data?.id as number | undefined, name });
       }
     };
-    await Promise.all([0, 1, 2, 3].map(writer)).finally(() => (isDone = true));
+    await Promise.all([0, 1, 2, 3].map(writer)).finally(() => end.abort());
     await Promise.all(changing);
     const stored = await dataSource.getRepository(Item).find();
     const known = new Map(stored.map((each) => [each.name, each.id]));
@@ -196,10 +196,10 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
   }, 300_000);
 
   it('answer the id of the user who was stored, while another node changes the table', async () => {
-    let isDone = false;
+    const end = new AbortController();
     const alter = async (): Promise<void> => {
       const other = instances[1]!.app.get(Source);
-      for (let version = 0; !isDone; version += 1)
+      for (let version = 0; !end.signal.aborted; version += 1)
         await other.query(`ALTER TABLE ${other.getMetadata(AUTH.userClass).tableName} COMMENT 'version ${version}'`);
     };
     const altering = alter();
@@ -211,7 +211,7 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
       const isRight = status === 201 ? Number(json.data.user.id) === Number(stored?.id) : status === 503 && !stored;
       if (!isRight) wrong.push([status, json, stored?.id]);
     }
-    isDone = true;
+    end.abort();
     await altering;
     expect(wrong).toEqual([]);
   }, 300_000);
