@@ -54,6 +54,8 @@ describe.each(CASES)('rows of another program on $database, $path', ({ database,
     service = await startCrud('express', {
       database,
       path,
+      // docs/openapi.md: floats are described as numbers, although other programs store NaN and infinity.
+      isDescribed: false,
       entities: [entity],
       resources: [
         {
