@@ -21,6 +21,8 @@ interface User {
   readonly id: number;
   readonly phone: AuthenticatorApp;
   isActive: boolean;
+  /** Whether the session of the present token goes on. */
+  hasSession: boolean;
   hasFactor: boolean;
   lastStep: number;
   lastCode: string;
@@ -85,7 +87,14 @@ class Run implements ModelRun<Step> {
       const phone = new AuthenticatorApp(this.app, email, data.token);
       const { refreshToken } = data as unknown as { refreshToken: string };
       const id = data.user['id'] as number;
-      const start = { isActive: true, hasFactor: false, lastStep: 0, lastCode: '123456', amr: undefined };
+      const start = {
+        isActive: true,
+        hasSession: true,
+        hasFactor: false,
+        lastStep: 0,
+        lastCode: '123456',
+        amr: undefined,
+      };
       this.users.push({ id, phone, ...start, spent: [], refreshToken });
     }
     for (const each of this.users) await this.enrol(each);
@@ -134,7 +143,7 @@ class Run implements ModelRun<Step> {
   private async enrol(found: User): Promise<void> {
     const { phone } = found;
     const begun = await phone.post('mfa/enrol', {});
-    expect(begun.status).toBe(found.isActive ? (found.hasFactor ? 400 : 200) : 401);
+    expect(begun.status).toBe(found.hasSession ? (found.hasFactor ? 400 : 200) : 401);
     if (begun.status !== 200) return;
     phone.secret = begun.json.data.secret;
     found.lastStep = 0;
@@ -148,7 +157,8 @@ class Run implements ModelRun<Step> {
 
   private async disable(found: User, codeKind: string): Promise<void> {
     const code = await this.codeOf(found, codeKind);
-    const isAccepted = await this.spend(found, code);
+    // A token whose session has ended spends no code.
+    const isAccepted = found.hasSession && (await this.spend(found, code));
     const { status } = await found.phone.post('mfa/disable', { code });
     expect([codeKind, status]).toEqual([codeKind, isAccepted ? 204 : 401]);
     if (!isAccepted) return;
@@ -197,12 +207,13 @@ class Run implements ModelRun<Step> {
   private started(found: User, { token, refreshToken }: { token: string; refreshToken: string }): void {
     const { amr } = payloadOf(token);
     expect(amr).toEqual(found.hasFactor ? ['otp', 'mfa'] : undefined);
-    Object.assign(found, { refreshToken, amr });
+    Object.assign(found, { refreshToken, amr, hasSession: true });
     found.phone.token = token;
   }
 
   private endAll(found: User): void {
     found.refreshToken = undefined;
+    found.hasSession = false;
     for (const each of this.challenges) if (each.user === found) each.isLive = false;
   }
 

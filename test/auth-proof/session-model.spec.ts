@@ -123,10 +123,11 @@ class Run implements ModelRun<Step> {
       }
       case 'end': {
         const found = this.at(each.session);
-        const token = this.sessions.find((own) => own.user === each.user)?.accessTokens[0];
-        const isOwn = found.user === each.user && this.isValid(found);
-        const answer = await request(this.app.url, 'DELETE', `/api/auth/sessions/${found.id}`, { token: token ?? '' });
-        expect([each, answer.status]).toEqual([each, isOwn ? 204 : 404]);
+        const by = this.firstOf(each.user);
+        const isOwn = found.user === each.user && this.isValid(found) && this.isValid(by);
+        const token = by.accessTokens[0] ?? '';
+        const answer = await request(this.app.url, 'DELETE', `/api/auth/sessions/${found.id}`, { token });
+        expect([each, answer.status]).toEqual([each, isOwn ? 204 : this.isValid(by) ? 404 : 401]);
         if (isOwn) found.isLive = false;
         return;
       }
@@ -136,13 +137,13 @@ class Run implements ModelRun<Step> {
         return this.deleteKey(this.keys[each.key % this.keys.length], this.at(each.session));
       case 'wait':
         return this.wait(each.ms);
-      case 'logoutAll':
-        await this.expectStatus(
-          'logout-all',
-          { token: this.sessions.find((own) => own.user === each.user)?.accessTokens[0] ?? '' },
-          204,
-        );
-        return this.endAll(each.user);
+      case 'logoutAll': {
+        const by = this.firstOf(each.user);
+        const isAccepted = this.isValid(by);
+        await this.expectStatus('logout-all', { token: by.accessTokens[0] ?? '' }, isAccepted ? 204 : 401);
+        if (isAccepted) this.endAll(each.user);
+        return;
+      }
       case 'setPassword':
         await this.accounts.setPassword(this.users[each.user]?.id ?? 0, PASSWORD);
         return this.endAll(each.user);
@@ -208,11 +209,12 @@ class Run implements ModelRun<Step> {
     this.keys.push({ id, user: by.user, text: key, expiresAt: this.now + (lifetime ?? Infinity), isLive: true });
   }
 
-  /** An access token outlives its session. */
+  /** An access token outlives its session, and opens no endpoint of accounts then. */
   private async deleteKey(key: Key | undefined, by: Session): Promise<void> {
     if (!key) return;
     const token = by.accessTokens.at(-1) ?? '';
     const { status } = await request(this.app.url, 'DELETE', `/api/auth/keys/${key.id}`, { token });
+    if (!this.isValid(by)) return expect([by, status]).toEqual([by, 401]);
     const isOwn = key.user === by.user;
     // The row of an expired key may still exist.
     if (!isOwn || this.isKeyLive(key)) expect([key, by, status]).toEqual([key, by, isOwn ? 204 : 404]);
@@ -279,6 +281,10 @@ class Run implements ModelRun<Step> {
 
   private endAll(index: number): void {
     for (const each of this.sessions) if (each.user === index) each.isLive = false;
+  }
+
+  private firstOf(user: number): Session {
+    return this.sessions.find((own) => own.user === user) as Session;
   }
 
   private at(index: number): Session {

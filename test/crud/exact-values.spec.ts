@@ -111,7 +111,7 @@ describe.each(DATABASES)('exact values on %s', (database) => {
     const { json } = await service.get(`/people/${id}`);
     expect(json.data).toMatchObject({ day: stored });
     expect(String(json.data.at).slice(0, 10)).toBe(moment.slice(0, 10));
-    expect(wrongFields(await service.put(`/people/${id}`, json.data))).toEqual(['at', 'day']);
+    expect((await service.put(`/people/${id}`, json.data)).status).toBe(200);
     const [row] = await service.dataSource.query(`SELECT day = '${stored}' AS same FROM person WHERE id = ${id}`);
     expect(row.same).toBe(true);
   });
