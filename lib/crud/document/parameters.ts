@@ -89,16 +89,17 @@ const filterParameters = ({ listWithDeleted: { filterable } }: DescribedResource
 function operandOf({ type }: Field, { arity, bind }: Pick<Operator, 'arity' | 'bind'>): JsonSchema {
   if (arity === 'none') return { type: 'boolean' };
   if (bind) return { ...TEXT_WITHOUT_NUL, minLength: 1, maxLength: MAX_TEXT };
-  const value = type.comparison === 'text' ? TEXT_WITHOUT_NUL : type.schemas.text;
-  if (arity === 'one') return value;
+  const isLabel = type.comparison === 'label';
+  const value = isLabel || type.comparison === 'text' ? TEXT_WITHOUT_NUL : type.schemas.text;
+  // A row may have a value that has left its enum.
+  if (arity === 'one') return isLabel ? { ...value, examples: type.schemas.text['enum'] } : value;
   return listOf(asItem(value), arity === 'two' ? { minItems: 2, maxItems: 2 } : { maxItems: MAX_VALUES });
 }
 
 /** In a list, `\,` is a comma of a value. */
 function asItem(schema: JsonSchema): JsonSchema {
-  if (schema === TEXT_WITHOUT_NUL) return { type: 'string', pattern: String.raw`^(?:[^,\\\u0000]|\\,|\\(?!,))*$` };
-  const values = schema['enum'] as readonly string[] | undefined;
-  return values ? { ...schema, enum: values.map((each) => each.replaceAll(',', String.raw`\,`)) } : schema;
+  const pattern = String.raw`^(?:[^,\\\u0000]|\\,|\\(?!,))*$`;
+  return schema === TEXT_WITHOUT_NUL ? { type: 'string', pattern } : schema;
 }
 
 /** A parameter for users with one of the `deletedRoles`. */

@@ -2,6 +2,7 @@
 import { Raw, Repository } from 'typeorm';
 import type { DataSource, EntityMetadata, FindOptionsWhere, InsertQueryBuilder } from 'typeorm';
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
@@ -80,4 +81,13 @@ export function whereOf<T>(
   const owner = (id: string): string => driver.escape(id.includes('.') ? id.slice(0, id.indexOf('.')) : tableName);
   const matches = Raw((id) => conditionSql(condition, owner(id), dataSource), parameters);
   return { [primaryColumns[0]?.propertyName ?? '']: matches } as unknown as FindOptionsWhere<T>;
+}
+
+/** Reads the key that the connection has generated last. */
+export function lastKey(dataSource: DataSource): string {
+  if (isSqlite(dataSource)) return 'SELECT CAST(last_insert_rowid() AS TEXT) AS found';
+  if (!isPostgres(dataSource)) return 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS found';
+  const sequence = 'pg_get_serial_sequence($1, $2)';
+  // It fails where no key was taken.
+  return `SELECT CAST(currval(${sequence}) AS TEXT) AS found WHERE pg_sequence_last_value(${sequence}) IS NOT NULL`;
 }

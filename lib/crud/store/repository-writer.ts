@@ -1,12 +1,12 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
 import { BadRequestException } from '@nestjs/common';
-import { type DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf } from '../../entities/entity-instances.js';
 import { ACCEPTED, type ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { isPostgres, isSqlite } from '../../entities/database-family.js';
+import { isPostgres } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
 import type { Condition } from '../sql/condition.js';
@@ -17,7 +17,7 @@ import type { Database } from './database.js';
 import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
 import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
-import { inCurrentTransaction, intoColumns, whereOf } from './query-parts.js';
+import { inCurrentTransaction, intoColumns, lastKey, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import type { Reader } from './reader.js';
 import { isMalformed } from './row-projection.js';
@@ -131,7 +131,14 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const plain = await this.loader.withDefaults(call, values);
     const stored = await this.loader.stored(call, key, fill(entity, plain));
     if (!stored) return undefined;
-    const differences = () => changedColumns(metadata, [entity, stored], dataSource);
+    const sent = new Map([...values.keys()].map((field) => [field.column, field]));
+    // Without a lock, another request may have changed a column between the two reads: its old value is not written.
+    const old = new Map<ColumnMetadata, unknown>();
+    const differences = () =>
+      changedColumns(metadata, [entity, stored], dataSource).filter(
+        (column) => !old.has(column) || old.get(column) !== columnValue(column, entity),
+      );
+    for (const column of differences()) if (!sent.has(column)) old.set(column, columnValue(column, entity));
     const details = (columns: Iterable<ColumnMetadata>) => [metadata, entity, stored, ...changesOf(columns)] as const;
     const changed = new Set(differences());
     const isChanged = changed.size > 0;
@@ -139,7 +146,6 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     await check?.(call);
     differences().forEach((column) => changed.add(column));
     const set = {};
-    const sent = new Map([...values.keys()].map((field) => [field.column, field]));
     for (const column of new Set([...sent.keys(), ...changed])) {
       const field = sent.get(column) ?? schema.fields.find((each) => each.column === column);
       const value = columnValue(column, entity);
@@ -238,12 +244,4 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     // A listener may have made another one, which is farther away than rounding leads.
     return Math.abs(Number(row?.found) - Number(key)) < 2_048 ? row?.found : key;
   }
-}
-
-function lastKey(dataSource: DataSource): string {
-  if (isSqlite(dataSource)) return 'SELECT CAST(last_insert_rowid() AS TEXT) AS found';
-  if (!isPostgres(dataSource)) return 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS found';
-  const sequence = 'pg_get_serial_sequence($1, $2)';
-  // It fails where no key was taken.
-  return `SELECT CAST(currval(${sequence}) AS TEXT) AS found WHERE pg_sequence_last_value(${sequence}) IS NOT NULL`;
 }
