@@ -34,7 +34,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/operations': 908,
   'crud/plan': 923,
   'crud/query': 908,
-  'crud/read': 396,
+  'crud/read': 393,
   'crud/rows': 278,
   'crud/sql': 980,
   'crud/store': 2_140,

@@ -19,7 +19,9 @@ const contextOf = (): Partial<Context> => (contexts.getStore() as Context | unde
 
 /** Statements weigh 1. A transaction of SQLite weighs as much as all of them: it waits for them, and they for it. */
 const ALL = Number.MAX_SAFE_INTEGER;
-const MAX_REPEATS = 3;
+export const MAX_REPEATS = 3;
+/** Two that wait for each other must not begin again at the same time. */
+export const beforeRepeat = (repeats: number): Promise<void> => delay(Math.random() * 20 * 2 ** repeats);
 
 export class ConnectionQueue {
   /** Code that reads outside of its transaction would wait for ever. On SQLite it shares the connection. */
@@ -72,15 +74,13 @@ export class ConnectionQueue {
         if (!isLost && databaseFailureOf(error) === 'unavailable') throw this.unavailable(error);
         if (!isLost || this.manager) throw error;
         if (repeats === MAX_REPEATS) throw new DatabaseUnavailable({ cause: error });
-        // Two that wait for each other must not begin again at the same time.
-        await delay(Math.random() * 20 * 2 ** repeats);
+        await beforeRepeat(repeats);
       }
   }
 
   /**
    * Of transactions on several nodes of Galera, lets only one commit that claims a row. Nodes compare changed rows, and no
-   * locks, so the row is changed, and changed back.
-   * @param changes SQL of the column
+   * locks, so `changes`, SQL of the column, changes the row and changes it back.
    */
   async claim(manager: EntityManager, column: ColumnMetadata, changes: (name: string) => string[], id: unknown) {
     const { driver } = this.dataSource;

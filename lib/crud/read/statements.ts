@@ -1,7 +1,7 @@
 /** Runs the statements of an operation, repeats what a deadlock rolled back, and translates errors of the database into exceptions without inner details. */
-import { setTimeout } from 'node:timers/promises';
 import { BadRequestException, ConflictException } from '@nestjs/common';
 import { describeConflict, invalidField, type FailedWrite } from '../../entities/conflicts.js';
+import { beforeRepeat, MAX_REPEATS } from '../../database/connections.js';
 import { ownTransaction } from '../../database/transactions.js';
 import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import type { Values } from '../../entities/record-input.js';
@@ -13,8 +13,6 @@ import { inTransaction, managerOf, runStatement, type Call, type TransactionStep
 interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> {
   readonly isRepeatable: boolean;
 }
-
-const MAX_REPEATS = 3;
 
 const HOOKS = {
   create: ['beforeCreate', 'whenCreated'],
@@ -71,8 +69,7 @@ async function translateErrors<R>(plan: Plan, call: Call, work: () => Promise<R>
       if (isLost && ownTransaction(call.transaction, database.dataSource)) throw error;
       const isFinal = !isLost || managerOf(call, database) !== undefined;
       if (isFinal || !write?.isRepeatable || repeats === MAX_REPEATS) throw await translated(plan, error, write);
-      // Two that wait for each other must not begin again at the same time.
-      await setTimeout(Math.random() * 20 * 2 ** repeats);
+      await beforeRepeat(repeats);
     }
 }
 

@@ -162,7 +162,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   /** Every change of the tree locks the first root. */
   private async lockTree(call: Call): Promise<T | undefined> {
     const root = await this.lockFirst(call, this.isRoot);
-    const { manager } = managerOf(call, this.database)?.queryRunner ?? this.dataSource;
+    const manager = managerOf(call, this.database) ?? this.dataSource.manager;
     const changes = (): string[] => [this.nameOf(this.id.column), 'NULL'];
     await this.database.connections.claim(manager, this.parent.column, changes, valueOf(this.id, root));
     return root;
