@@ -172,6 +172,24 @@ describe.each([...CASES, ...DEFAULTS])(
         await service.close();
       }
     });
+
+    it.each(PATHS)('[4.6] are exact where clients send them, %s', async (path) => {
+      const restore = useNumbers(parsers);
+      const entity = ledgerOf(database);
+      const resources = [{ entity, endpoint: '/ledger', enableBatch: true, clientId: true }];
+      const service = await startCrud('express', { database, path, entities: [entity], dataSource, resources });
+      try {
+        const [a, b, c] = ['3', '4', '5'].map((digit) => ({ id: `900719925474099${digit}`, name: digit }));
+        for (const sent of [a, b]) {
+          expect((await service.post('/ledger', sent)).json.data).toEqual(sent);
+          expect((await service.get(`/ledger/${sent?.id}`)).json.data).toEqual(sent);
+        }
+        expect((await service.post('/ledger/batch', { items: [c] })).json.data).toEqual([c]);
+      } finally {
+        restore();
+        await service.close();
+      }
+    });
   },
 );
 

@@ -65,6 +65,8 @@ async function postgres(): Promise<TestDatabase> {
       ...COMMON,
       type: 'postgres',
       url: withDatabase(server, database),
+      // TypeORM sets it for the driver as a whole, and a spec before may have set it.
+      parseInt8: false,
       // Long enough for any test.
       extra: {
         connectionTimeoutMillis: 60_000,

@@ -81,7 +81,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
           if (column.isNullable && columnValue(column, entity) === undefined) column.setEntityValue(entity, null);
         await announce('After', 'insert', this.runner(call), [metadata, fill(entity, arrays), key]);
       }
-      return key;
+      // The driver may round the key that it returns.
+      const given = schema.key.fields.filter((field) => field.textRead && typeof held.get(field) === 'string');
+      return isOwn ? key : fill(key, new Map(given.map((field) => [field, held.get(field)])));
     } catch (error) {
       // TypeORM reads the defaults of a new row by its key, and fails where no listener made one.
       const hasKey = schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
