@@ -185,6 +185,9 @@ describe.each([...CASES, ...DEFAULTS])(
           expect((await service.get(`/ledger/${sent?.id}`)).json.data).toEqual(sent);
         }
         expect((await service.post('/ledger/batch', { items: [c] })).json.data).toEqual([c]);
+        if (database === 'postgres') await service.dataSource.query(NEXT_KEY.postgres.replace('0992', '0995'));
+        const { data } = (await service.post('/ledger', { name: 'made' })).json;
+        expect(data.id).toBe('9007199254740996');
       } finally {
         restore();
         await service.close();

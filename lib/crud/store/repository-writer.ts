@@ -231,11 +231,11 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** The driver may round the generated key of a new row, but its connection still has it. */
   protected async exact(call: Call, field: Field, identifiers: object, values: Values): Promise<unknown> {
-    const { column, textRead, insertable, type } = field;
+    const { column, textRead, type } = field;
     const held = column.getEntityValue(identifiers) as unknown;
     if (!textRead) return held;
     const key = type.write(held);
-    if (insertable || Number.isSafeInteger(Number(key)) || key === type.write(values.get(field))) return key;
+    if (values.has(field) || !column.isGenerated || Number.isSafeInteger(Number(key))) return key;
     const { dataSource } = this.database;
     const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ found: string }[]>(
       lastKey(dataSource),
