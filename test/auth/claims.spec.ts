@@ -255,6 +255,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await app.close();
   });
 
+  it('a claim may have the name of any member of objects', async () => {
+    const own = JSON.parse('{"constructor":1,"toString":"a","hasOwnProperty":true,"__proto__":{"x":1}}') as object;
+    const app = await startAuth(platform, { auth: { claims: () => own } });
+    const { token } = await app.register({ email: uniqueEmail() });
+    expect(Object.entries(payloadOf(token))).toEqual(expect.arrayContaining(Object.entries(own)));
+    expect((await app.get('/api/auth/me', { token })).status).toBe(200);
+    await app.close();
+  });
+
   it('a replaced secret still verifies, and no longer signs', async () => {
     const secrets = ['a-new-secret-of-more-than-32-bytes-0123456789', TEST_SECRET];
     const app = await startAuth(platform, { auth: { jwtSecret: secrets, sessions: true } });

@@ -69,7 +69,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   it('tokens of another issuer and API keys are accepted side by side', async () => {
     await start({}, [apiKeys()]);
     const external = await issuer.sign({ sub: 'external' });
-    const { json } = await app.post('/api/auth/keys', { name: 'backup' }, { token: external });
+    // The issuer cannot end the key.
+    const forever = await app.post('/api/auth/keys', { name: 'backup' }, { token: external });
+    expect([forever.status, forever.json]).toEqual([400, expect.objectContaining({ message: 'expiresAt: required' })]);
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const { json } = await app.post('/api/auth/keys', { name: 'backup', expiresAt }, { token: external });
     expect(json.data.key).toMatch(/^dk_/);
     expect(await Promise.all([status('/who', json.data.key), status('/who', external)])).toEqual([200, 200]);
     // A key opens no account endpoint.

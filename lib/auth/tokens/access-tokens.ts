@@ -12,18 +12,14 @@ export interface TokenSigner {
   readonly verify: (token: string) => unknown;
 }
 
-/** What every token has. */
-export interface TokenTerms {
-  readonly expiresIn: number;
-  readonly issuer?: string;
-  readonly audience?: string;
-}
+/** What every token names. */
+export type TokenNames = { readonly issuer?: string; readonly audience?: string };
 
 /** A private key of the application. */
 export interface TokenKey {
   /** Other secrets are derived from it. */
   readonly secret: Buffer;
-  readonly signerOf: (terms: TokenTerms) => TokenSigner;
+  readonly signerOf: (named: TokenNames) => TokenSigner;
 }
 
 interface TokenOptions {
@@ -47,24 +43,21 @@ type OwnClaims = TokenClaims['own'] | undefined;
 export class AccessTokens {
   /** One for each key and secret: the first one signs, each verifies. */
   private readonly signers: readonly TokenSigner[];
-  private readonly claims: TokenOptions['claims'];
-
-  constructor(@Inject(AUTH_OPTIONS) options: TokenOptions) {
-    const { jwtSecrets, tokenKeys = [], jwtExpirationHours, accessTokenSeconds, issuer, audience, claims } = options;
-    this.claims = claims;
-    const expiresIn = accessTokenSeconds ?? Math.max(1, Math.round(jwtExpirationHours * 3600));
-    const terms = { expiresIn, ...(issuer !== undefined && { issuer }), ...(audience !== undefined && { audience }) };
-    const bySecret = jwtSecrets.map((secret) => signerBy(secret, terms));
-    this.signers = [...tokenKeys.map((key) => key.signerOf(terms)), ...bySecret];
+  constructor(@Inject(AUTH_OPTIONS) private readonly options: TokenOptions) {
+    const { jwtSecrets, tokenKeys = [], issuer, audience } = options;
+    const named = { ...(issuer !== undefined && { issuer }), ...(audience !== undefined && { audience }) };
+    const bySecret = jwtSecrets.map((secret) => signerBy(secret, named));
+    this.signers = [...tokenKeys.map((key) => key.signerOf(named)), ...bySecret];
   }
 
   get hasOwnClaims(): boolean {
-    return this.claims !== undefined;
+    return this.options.claims !== undefined;
   }
 
   /** Calls the option `claims`. @throws Error where it fails, and for what it must not return */
   async ownClaimsOf(user: AuthUser): Promise<OwnClaims> {
-    return this.claims && checkOwnClaims(await this.claims(user));
+    const { claims } = this.options;
+    return claims && checkOwnClaims(await claims(user));
   }
 
   signFor({ id, email, role }: AuthUser, own: OwnClaims, session?: string, login?: TokenClaims['login']): string {
@@ -73,7 +66,10 @@ export class AccessTokens {
   }
 
   sign({ sub, email, roles, sid, login, own }: TokenClaims): string {
-    const payload = { sub, email, roles, ...(sid !== undefined && { sid }), ...login, ...own };
+    const { jwtExpirationHours: hours, accessTokenSeconds, issuer: iss, audience: aud } = this.options;
+    const iat = Math.floor(Date.now() / 1000);
+    const exp = iat + (accessTokenSeconds ?? Math.max(1, Math.round(hours * 3600)));
+    const payload = { sub, email, roles, ...(sid !== undefined && { sid }), ...login, ...own, iat, exp, iss, aud };
     return (this.signers[0] as TokenSigner).sign(payload);
   }
 
@@ -86,16 +82,17 @@ export class AccessTokens {
   }
 }
 
-function signerBy(secret: string, { expiresIn, ...named }: TokenTerms): TokenSigner {
+function signerBy(secret: string, named: TokenNames): TokenSigner {
   const service = new JwtService({
     // A `KeyObject` saves parsing the secret per token.
     secret: createSecretKey(Buffer.from(secret)),
-    signOptions: { algorithm: 'HS256', expiresIn, ...named },
+    signOptions: { algorithm: 'HS256', header: { alg: 'HS256', typ: 'JWT' } },
     // The algorithm is pinned (RFC 8725 §3.1).
     verifyOptions: { algorithms: ['HS256'], clockTolerance: 0, complete: true, ...named },
   });
   return {
-    sign: (claims) => service.sign(claims),
+    // As text: the library fails for the names of claims that `Object.prototype` has.
+    sign: (claims) => service.sign(Buffer.from(JSON.stringify(claims))),
     verify(token) {
       if (!COMPACT.test(token)) return undefined;
       try {

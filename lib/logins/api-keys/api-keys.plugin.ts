@@ -54,13 +54,13 @@ const ENDPOINTS: readonly Endpoint[] = [
     status: 201,
     takesObject: () => closedObject({ name: NAME, roles: orNull(ROLES), expiresAt: orNull(MOMENT) }, ['name']),
     summary: 'Create an API key',
-    description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used.`,
+    description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used. With a token of another issuer, \`expiresAt\` is required.`,
     answers: {
       201: dataAnswer('Created', { ...VIEW, key: { ...TEXT, description: 'For `Authorization: Bearer`.' } }),
       409: authFailure(`There are ${MAX_KEYS} keys.`, `You have ${MAX_KEYS} keys, which is the most. Delete one first`),
     },
     async run({ get }, { body, user, request }) {
-      const data = await get(ApiKeys).create(body, String(user().id), authenticationOf(request)?.session);
+      const data = await get(ApiKeys).create(body, String(user().id), authenticationOf(request));
       return { success: true, message: 'Key created', data };
     },
   }),

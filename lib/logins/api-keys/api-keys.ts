@@ -54,20 +54,20 @@ export class ApiKeys {
   }
 
   /**
-   * @param session that of the token, which must not have ended
+   * @param caller whose session must not have ended; another issuer cannot end the key, so `expiresAt` is required
    * @returns the key itself too, which is stored nowhere
    * @throws 400 naming each wrong field, 401 for a user or a session that has ended, 409
    */
-  async create(body: JsonObject, userId: string, session: string | undefined) {
-    const owner = await this.expectOwner(userId, session);
-    const { name, roles = [owner.role], expiresAt = null } = this.read(body, owner);
+  async create(body: JsonObject, userId: string, caller?: Authentication) {
+    const owner = await this.expectOwner(userId, caller?.session);
+    const { name, roles = [owner.role], expiresAt = null } = this.read(body, owner, caller?.token !== undefined);
     const key = newKey();
     const id = randomBytes(16).toString('hex');
     const parts = { hash: hashOf(key), prefix: key.slice(0, SHOWN_LENGTH) };
     if (!(await this.store.insert({ id, userId, ...parts, name, roles, expiresAt })))
       throw new ConflictException(`You have ${MAX_KEYS} keys, which is the most. Delete one first`);
     // What ends keys may have run before the key was stored, or after that.
-    await this.expectOwner(userId, session).catch(async (error: unknown) => {
+    await this.expectOwner(userId, caller?.session).catch(async (error: unknown) => {
       await this.store.removeOwn(userId, id);
       throw error;
     });
@@ -100,11 +100,11 @@ export class ApiKeys {
     return user;
   }
 
-  private read(body: JsonObject, { role }: AuthUser): Fields {
+  private read(body: JsonObject, { role }: AuthUser, needsEnd: boolean): Fields {
     const granted = this.rules.compiled?.roles.expand([role]) ?? [];
     const own = [...new Set([BASE_ROLE, role, ...granted])].filter((each) => !RESERVED.includes(each));
     const checks = { name: USER_CHECKS.username, roles: rolesAmong(own), expiresAt: readExpiry };
-    return checkUser(body, checks, ['name']) as Fields;
+    return checkUser(body, checks, needsEnd ? ['name', 'expiresAt'] : ['name']) as Fields;
   }
 }
 
