@@ -66,11 +66,7 @@ function bind({ field, operator }: Comparison, value: unknown, dataSource: DataS
   const end = new Date((value as Date).getTime() + (isMysql(dataSource) ? 0 : 1));
   // The last text of SQLite is behind each year of four digits, as 10000 is not.
   if (isSqlite(dataSource) && end.getUTCFullYear() > 9999) return [persist(value), ':'];
-  return [value, end].map((moment) => {
-    const prepared = persist(moment);
-    // SQLite compares moments as texts, and a default of the database has no milliseconds.
-    return isSqlite(dataSource) && typeof prepared === 'string' ? prepared.replace(/\.000$/, '') : prepared;
-  });
+  return [persist(value), persist(end)];
 }
 
 const isMoment = ({ type }: Field): boolean => type.comparison === 'moment';

@@ -93,12 +93,18 @@ export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean
   [...values].some(([field, value]) => !permissions.canUpdate(field) || !('value' in readValue(field, value))) ||
   plan.store.listened.has('update');
 
-/** The fields whose stored value takes part in the result: merged and transformed ones, and the rest of a key of several columns. */
-export const mergedFields = ({ schema }: Plan, { values, permissions }: Sent): Field[] => {
+/**
+ * The fields whose stored value takes part in the result: merged ones, those of which an answer may not show everything, and
+ * the rest of a key of several columns.
+ */
+export const mergedFields = ({ schema, store }: Plan, { values, permissions }: Sent): Field[] => {
   const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
+  // Compiled statements keep its microseconds by themselves.
+  const isHeardMoment = ({ type }: Field): boolean => type.comparison === 'moment' && store.listened.has('update');
   const isChanged = ([field, value]: [Field, unknown]): boolean =>
-    permissions.canUpdate(field) && (isMerged(value) || field.column.transformer !== undefined);
+    permissions.canUpdate(field) &&
+    (isMerged(value) || Array.isArray(value) || field.column.transformer !== undefined || isHeardMoment(field));
   return [...[...values].filter(isChanged).map(([field]) => field), ...rest];
 };
 
@@ -151,16 +157,18 @@ function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Fiel
 /** @param given values of fields that the body need not have */
 async function checkValuesOf<T extends object>(
   { plan }: Task<T>,
-  { kind, source, permissions, values: sent, ids, idErrors }: Sent,
+  body: Sent,
   { values, errors }: CheckResult,
   entity: T,
   given: Values,
   current?: T,
 ): Promise<Change<T>> {
+  const { kind, source, permissions, values: sent, ids, idErrors } = body;
   let blank: object | undefined;
   const checked = checkValues(plan.schema, kind, values, {
     permissions,
     given,
+    merged: kind === 'create' ? [] : mergedFields(plan, body),
     currentOf: (field) => valueAt(field.path, current),
     defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
   });
