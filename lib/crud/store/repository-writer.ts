@@ -1,7 +1,7 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
 import { BadRequestException } from '@nestjs/common';
-import type { EntityManager, FindOptionsWhere } from 'typeorm';
+import type { EntityManager, FindOptionsWhere, RemoveOptions } from 'typeorm';
 import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf } from '../../entities/entity-instances.js';
 import { ACCEPTED, type ColumnMetadata } from '../../entities/column-types.js';
@@ -169,14 +169,8 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
     const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
-    if (this.events.has(isSoft ? 'soft-remove' : 'remove')) {
-      const entity = await this.loader.find(call, key, condition, true);
-      const options = { transaction: false };
-      if (!entity) return false;
-      await (isSoft ? repository.softRemove(entity as never, options) : repository.remove(entity, options));
-      // TypeORM does not say whether a trigger ignored the statement.
-      return !(await this.reader.exists(call, condition));
-    }
+    const method = isSoft ? 'softRemove' : 'remove';
+    if (this.events.has(isSoft ? 'soft-remove' : 'remove')) return this.changeHeard(call, [key, condition], method);
     if (!(await this.reader.exists(call, condition))) return false;
     const where = this.where(condition);
     const { affected } = await (isSoft ? repository.softDelete(where) : repository.delete(where));
@@ -188,9 +182,30 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       const { affected } = await this.methods(call).restore(this.where(condition));
       return affected !== 0;
     }
-    const entity = await this.loader.find(call, key, condition, true);
+    return this.changeHeard(call, [key, condition], 'recover');
+  }
+
+  /** Listeners may write the row by another connection, which would wait for a lock of this one for ever. */
+  private async changeHeard(
+    call: Call,
+    [key, condition]: readonly [unknown, Condition],
+    method: 'remove' | 'softRemove' | 'recover',
+  ): Promise<boolean> {
+    const { metadata, schema } = this.resource;
+    const repository = this.methods(call);
+    // TypeORM calls the listeners of eager relations too.
+    const isOwn = repository[method] !== Repository.prototype[method] || metadata.eagerRelations.length > 0;
+    const entity = await this.loader.find(call, key, condition, isOwn);
     if (!entity) return false;
-    await this.methods(call).recover(entity as never, { transaction: false });
+    const event = method === 'softRemove' ? 'soft-remove' : method;
+    const stored = Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as object, entity);
+    const details = [metadata, entity, stored, metadata.getEntityIdMap(entity)] as const;
+    const change = repository[method] as (entity: T, options: RemoveOptions) => Promise<T>;
+    if (!isOwn) await announce('Before', event, this.runner(call), details);
+    if (!isOwn && !(await this.reader.findOne(call, condition, schema.key.fields, true))) return false;
+    await change.call(repository, entity, { transaction: false, listeners: isOwn });
+    if (!isOwn) await announce('After', event, this.runner(call), details);
+    // TypeORM does not say whether a trigger ignored the statement.
     return !(await this.reader.exists(call, condition));
   }
 
