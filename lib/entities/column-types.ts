@@ -114,7 +114,7 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
   [opaque, 'timetz, time with time zone, int4range, int8range, numrange, tsrange, tstzrange, daterange'],
   [() => postgres.cube, 'cube'],
   [(column, source) => (column.hstoreType === 'object' ? postgres.textsByKey : opaque(column, source)), 'hstore'],
-  [(column, dataSource) => (isMysql(dataSource) ? types.bytes : opaque(column, dataSource)), 'bit'],
+  [(column, dataSource) => (isMysql(dataSource) ? types.bytes : postgres.bits(Number(column.length) || 1)), 'bit'],
 ];
 
 const typeByName = new Map<unknown, TypeOf>([

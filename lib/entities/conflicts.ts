@@ -1,6 +1,6 @@
 /** Which unique or foreign-key constraint a write violated, in the names that clients know. */
 import { QueryFailedError, type EntityManager, type EntityMetadata } from 'typeorm';
-import type { ColumnMetadata } from './column-types.js';
+import { ACCEPTED, toDatabase, type ColumnMetadata } from './column-types.js';
 import type { EntityDescription, Field } from './entity-schema.js';
 import type { FieldError } from '../http/failure.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
@@ -43,14 +43,42 @@ export function takenFields(error: unknown, schema: EntityDescription): string[]
   return namesOf(columnsOf(violation, schema.metadata), schema);
 }
 
-/** @param error an `invalid` of `databaseFailureOf` @returns `undefined` where the database does not say which field it is */
-export function invalidField(error: unknown, { schema, permissions, rows }: FailedWrite): FieldError | undefined {
-  if (!(error instanceof QueryFailedError)) return undefined;
+/** @param error an `invalid` of `databaseFailureOf` @returns none where the database does not say which fields they are */
+export function invalidFields(error: unknown, { schema, permissions, rows = [] }: FailedWrite): FieldError[] {
+  if (!(error instanceof QueryFailedError)) return [];
   const fields = error.driverError as unknown as DriverFields;
-  const missing = missingColumn(fields, schema.metadata);
-  const column = missing ?? (fields.code?.startsWith('54') ? tooLongColumn(fields, schema, rows) : undefined);
-  const [field] = column ? namesOf([column], schema, permissions) : [];
-  return field === undefined ? undefined : { field, message: missing ? 'is required' : 'is too long for an index' };
+  const { metadata } = schema;
+  const findings: readonly (readonly [string, readonly (ColumnMetadata | undefined)[]])[] = [
+    ['is required', [missingColumn(fields, metadata)]],
+    ['is too long for an index', fields.code?.startsWith('54') ? [tooLongColumn(fields, schema, rows)] : []],
+    ['does not meet a constraint', checkedColumns(fields, metadata)],
+    [`must be ${ACCEPTED}`, refusedColumns(fields, metadata, rows)],
+  ];
+  return findings.flatMap(([message, columns]) =>
+    namesOf(columns, schema, permissions).map((field) => ({ field, message })),
+  );
+}
+
+const hasWord = (sql: string, word: string): boolean => sql.replaceAll(/'[^']*'/g, '').split(/\W+/).includes(word);
+
+/** Those of a CHECK, which databases name, or quote. MariaDB names that of a column by the column. */
+function checkedColumns({ code, message = '', constraint }: DriverFields, { checks, columns }: EntityMetadata) {
+  const [, text = ''] =
+    /^(?:CHECK constraint failed: (.+)|CONSTRAINT `(.+)` failed for .*|Check constraint '(.+)' is violated\.)$/
+      .exec(message)
+      ?.filter(Boolean) ?? [];
+  const name = code === '23514' ? (constraint ?? '') : text;
+  const expression = checks.find((each) => each.name === name)?.expression ?? name;
+  return columns.filter(({ databaseName }) => hasWord(expression, databaseName));
+}
+
+/** MySQL and MariaDB name the column, PostgreSQL quotes the value. */
+function refusedColumns({ code, message = '' }: DriverFields, { columns }: EntityMetadata, rows: readonly Values[]) {
+  const [, name] = /for column (?:`[^`]+`\.`[^`]+`\.)?['`]([^'`]+)['`](?: at row \d+)?$/.exec(message) ?? [];
+  if (name !== undefined) return columns.filter(({ databaseName }) => databaseName === name);
+  const [, value] = /"(.*)"/s.exec(code?.startsWith('22') ? message : '') ?? [];
+  const isRefused = ([{ column }, sent]: [Field, unknown]): boolean => String(toDatabase(column, sent)) === value;
+  return rows.flatMap((row) => [...row].filter(isRefused).map(([{ column }]) => column));
 }
 
 function missingColumn(
@@ -68,7 +96,7 @@ function missingColumn(
 function tooLongColumn(
   { table, constraint }: DriverFields,
   { metadata }: EntityDescription,
-  rows: readonly Values[] = [],
+  rows: readonly Values[],
 ): ColumnMetadata | undefined {
   const { tableName, indices, uniques } = metadata;
   if ((table ?? tableName) !== tableName) return undefined;
@@ -168,7 +196,7 @@ function columnsOf({ table, constraint, columns = [], kind }: Violation, metadat
 }
 
 const namesOf = (
-  columns: readonly ColumnMetadata[],
+  columns: readonly (ColumnMetadata | undefined)[],
   { fields }: EntityDescription,
   permissions: Permissions = UNRESTRICTED,
 ): string[] =>

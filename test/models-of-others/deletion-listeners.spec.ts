@@ -59,7 +59,9 @@ describe.each(DATABASES)('listeners of deletions on %s', (database) => {
 
   const make = async (): Promise<number> => (await service.post('/files', {})).json.data.id;
   const writes = async (id: number): Promise<unknown> => {
-    const rows = await service.dataSource.query<{ writes: unknown }[]>(`SELECT writes FROM heard_files WHERE id = ${id}`);
+    const rows = await service.dataSource.query<{ writes: unknown }[]>(
+      `SELECT writes FROM heard_files WHERE id = ${id}`,
+    );
     return rows[0]?.writes;
   };
 
