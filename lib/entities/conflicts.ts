@@ -78,7 +78,8 @@ function refusedColumns({ code, message = '' }: DriverFields, { columns }: Entit
   if (name !== undefined) return columns.filter(({ databaseName }) => databaseName === name);
   const [, value] = /"(.*)"/s.exec(code?.startsWith('22') ? message : '') ?? [];
   const isRefused = ([{ column }, sent]: [Field, unknown]): boolean => String(toDatabase(column, sent)) === value;
-  return rows.flatMap((row) => [...row].filter(isRefused).map(([{ column }]) => column));
+  const found = new Set(rows.flatMap((row) => [...row].filter(isRefused).map(([{ column }]) => column)));
+  return found.size === 1 ? [...found] : [];
 }
 
 function missingColumn(
