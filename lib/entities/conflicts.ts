@@ -48,28 +48,24 @@ export function invalidFields(error: unknown, { schema, permissions, rows = [] }
   if (!(error instanceof QueryFailedError)) return [];
   const fields = error.driverError as unknown as DriverFields;
   const { metadata } = schema;
-  const findings: readonly (readonly [string, readonly (ColumnMetadata | undefined)[]])[] = [
-    ['is required', [missingColumn(fields, metadata)]],
-    ['is too long for an index', fields.code?.startsWith('54') ? [tooLongColumn(fields, schema, rows)] : []],
-    ['does not meet a constraint', checkedColumns(fields, metadata)],
-    [`must be ${ACCEPTED}`, refusedColumns(fields, metadata, rows)],
+  const named = (message: string, ...columns: (ColumnMetadata | undefined)[]): FieldError[] =>
+    namesOf(columns, schema, permissions).map((field) => ({ field, message }));
+  return [
+    ...named('is required', missingColumn(fields, metadata)),
+    ...named('is too long for an index', tooLongColumn(fields, schema, rows)),
+    ...named('does not meet a constraint', ...checkedColumns(fields, metadata)),
+    ...named(`must be ${ACCEPTED}`, ...refusedColumns(fields, metadata, rows)),
   ];
-  return findings.flatMap(([message, columns]) =>
-    namesOf(columns, schema, permissions).map((field) => ({ field, message })),
-  );
 }
 
-const hasWord = (sql: string, word: string): boolean => sql.replaceAll(/'[^']*'/g, '').split(/\W+/).includes(word);
-
+const CHECKED =
+  /^(?:CHECK constraint failed: |CONSTRAINT `|Check constraint ')(.+?)(?:` failed for .*|' is violated\.)?$/;
 /** Those of a CHECK, which databases name, or quote. MariaDB names that of a column by the column. */
 function checkedColumns({ code, message = '', constraint }: DriverFields, { checks, columns }: EntityMetadata) {
-  const [, text = ''] =
-    /^(?:CHECK constraint failed: (.+)|CONSTRAINT `(.+)` failed for .*|Check constraint '(.+)' is violated\.)$/
-      .exec(message)
-      ?.filter(Boolean) ?? [];
-  const name = code === '23514' ? (constraint ?? '') : text;
-  const expression = checks.find((each) => each.name === name)?.expression ?? name;
-  return columns.filter(({ databaseName }) => hasWord(expression, databaseName));
+  const name = code === '23514' ? constraint : CHECKED.exec(message)?.[1];
+  const sql = checks.find((each) => each.name === name)?.expression ?? name ?? '';
+  const words = sql.replaceAll(/'[^']*'/g, '').split(/\W+/);
+  return columns.filter(({ databaseName }) => words.includes(databaseName));
 }
 
 /** MySQL and MariaDB name the column, PostgreSQL quotes the value. */
@@ -95,12 +91,12 @@ function missingColumn(
 
 /** The one with the longest text, of the index that PostgreSQL names, or of all. */
 function tooLongColumn(
-  { table, constraint }: DriverFields,
+  { code, table, constraint }: DriverFields,
   { metadata }: EntityDescription,
   rows: readonly Values[],
 ): ColumnMetadata | undefined {
   const { tableName, indices, uniques } = metadata;
-  if ((table ?? tableName) !== tableName) return undefined;
+  if (!code?.startsWith('54') || (table ?? tableName) !== tableName) return undefined;
   const indexes = [...indices, ...uniques].filter(({ name }) => constraint === undefined || name === constraint);
   const indexed = new Set(indexes.flatMap(({ columns }) => columns));
   const isText = ([{ column }, value]: [Field, unknown]): boolean => indexed.has(column) && typeof value === 'string';

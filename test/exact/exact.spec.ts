@@ -10,7 +10,9 @@ import { columnsOf, type ExactColumn } from './columns.js';
 const PATHS: readonly DataPath[] = ['compiled', 'repository'];
 
 function entityOf(columns: readonly ExactColumn[]) {
-  class Inner {}
+  class Inner {
+    @Column({ type: 'int', nullable: true }) size!: number | null;
+  }
   @Entity('exact')
   class Exact {
     @PrimaryGeneratedColumn() id!: number;

@@ -24,10 +24,7 @@ interface TextTests {
   like(column: ColumnSql, pattern: string): string;
 }
 
-/**
- * A column in conditions. Parameters are SQL too. A moment has two: it is the range of one millisecond, which is what
- * clients see of it, without its end.
- */
+/** A column in conditions. Parameters are SQL too. A moment has two: it is the millisecond that clients see of it. */
 export interface Comparable extends ColumnSql {
   readonly database: Dialect['name'];
   equal(start: string, end?: string): string;
@@ -208,8 +205,9 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
       : `COALESCE(date(${parameter}, '+2 days'), ':')`;
     return `(${name} ${operator} ${day} AND ${dialect.millisecond(name, field)} ${operator} ${parameter})`;
   };
-  const isInclusive = dialect === mysql;
-  const upTo = (end: string): string => (isInclusive ? test('<=', lastMicrosecond(end)) : test('<', end));
+  const last = dialect === mysql ? lastMicrosecond : same;
+  const isInclusive = dialect !== postgres;
+  const upTo = (end: string): string => (isInclusive ? test('<=', last(end)) : test('<', end));
   const equal = (start: string, end?: string): string => {
     if (end !== undefined) return `(${test('>=', start)} AND ${upTo(end)})`;
     return form.equal?.(name, start) ?? test('=', start);
@@ -225,7 +223,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
       return `(${starts.map((start, place) => equal(start, isRange ? parameters[2 * place + 1] : undefined)).join(' OR ')})`;
     },
     above: (start, end) =>
-      end === undefined ? test('>', start) : isInclusive ? test('>', lastMicrosecond(end)) : test('>=', end),
+      end === undefined ? test('>', start) : isInclusive ? test('>', last(end)) : test('>=', end),
     from: (start) => test('>=', start),
     below: (start) => test('<', start),
     upTo: (start, end) => (end === undefined ? test('<=', start) : upTo(end)),

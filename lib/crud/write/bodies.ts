@@ -93,18 +93,15 @@ export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean
   [...values].some(([field, value]) => !permissions.canUpdate(field) || !('value' in readValue(field, value))) ||
   plan.store.listened.has('update');
 
-/**
- * The fields whose stored value takes part in the result: merged ones, those of which an answer may not show everything, and
- * the rest of a key of several columns.
- */
+/** The fields whose stored value takes part in the result: those that are merged or hide something, and the rest of a key. */
 export const mergedFields = ({ schema, store }: Plan, { values, permissions }: Sent): Field[] => {
   const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
-  // Compiled statements keep its microseconds by themselves.
-  const isHeardMoment = ({ type }: Field): boolean => type.comparison === 'moment' && store.listened.has('update');
+  // Compiled statements compare moments by themselves.
+  const isHiding = ({ column, type }: Field): boolean =>
+    column.transformer !== undefined || (type.comparison === 'moment' && store.listened.has('update'));
   const isChanged = ([field, value]: [Field, unknown]): boolean =>
-    permissions.canUpdate(field) &&
-    (isMerged(value) || Array.isArray(value) || field.column.transformer !== undefined || isHeardMoment(field));
+    permissions.canUpdate(field) && (isMerged(value) || Array.isArray(value) || isHiding(field));
   return [...[...values].filter(isChanged).map(([field]) => field), ...rest];
 };
 

@@ -42,14 +42,12 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
 }
 
 /**
- * Locks the records, where no listener hears of it. Those that refer to others of the batch come first, because databases check foreign keys after each
+ * Locks the records, unless a listener may write them by another connection. Those that refer to others of the batch come first, because databases check foreign keys after each
  * statement.
  */
 async function inDeletionOrder(task: Task, targets: readonly Target[]): Promise<readonly Target[]> {
   const { plan } = task;
   const { references, key, fields: all } = plan.schema;
-  // A listener may write its row by another connection, which would wait for a lock of this one for ever.
-  const isHeard = plan.store.hooked.has('delete');
   const own = references.flatMap(({ relation, fields }) => {
     const isOwn = relation.inverseEntityMetadata.tablePath === plan.metadata.tablePath;
     const referenced = fields.map((field) => all.find(({ column }) => column === field.column.referencedColumn));
@@ -58,7 +56,7 @@ async function inDeletionOrder(task: Task, targets: readonly Target[]): Promise<
   const read = own.flatMap(({ fields, referenced }) => [...fields, ...referenced]);
   const records = await readTargets(task, targets, {
     request: columnsOnly(plan, [...key.fields, ...read]),
-    isLocked: !isHeard,
+    isLocked: !plan.store.hooked.has('delete'),
   });
   const textOf = (fields: readonly Field[], record: object | undefined): string =>
     JSON.stringify(fields.map((field) => identityOf(valueOf(field, record))));
