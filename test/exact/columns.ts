@@ -130,7 +130,7 @@ const TEXTS = [
   '日本',
   '😀',
 ];
-const quoted = (text: string, database: DatabaseName): string =>
+export const quoted = (text: string, database: DatabaseName): string =>
   `'${(database === 'mariadb' ? text.replaceAll('\\', '\\\\') : text).replaceAll("'", "''")}'`;
 const texts = (database: DatabaseName, ...each: string[]) =>
   each.map((text) => [quoted(text, database), text] as const);

@@ -2,12 +2,13 @@
  * What is stored, answered, found and sent back is one value: for each type of column and its extremes, in rows that
  * another program wrote.
  */
+import fc from 'fast-check';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { valueTypeOf } from '../../lib/entities/column-types.js';
 import { textReadOf } from '../../lib/entities/text-reads.js';
 import { type CrudService, type DataPath, startCrud, wrongFields } from '../crud/service.js';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
-import { columnsOf, type ExactColumn } from './columns.js';
+import { columnsOf, type ExactColumn, quoted } from './columns.js';
 
 const PATHS: readonly DataPath[] = ['compiled', 'repository'];
 
@@ -174,6 +175,38 @@ describe.each(CASES)('rows of another program on $database, $path', ({ database,
       }
     },
   );
+
+  it.runIf(path === 'compiled')('[4.6] [7.3] the same holds for random values', async () => {
+    const cents = fc.bigInt(-9_999_999_999n, 9_999_999_999n);
+    const fields = {
+      text: fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => !text.includes('\0')),
+      price: cents.map((n) =>
+        `${n < 0n ? '-' : ''}${String(n).replace('-', '').padStart(3, '0')}`.replace(/..$/, '.$&'),
+      ),
+      serial: fc.bigInt(-(2n ** 63n) + 1n, 2n ** 63n - 1n).map(String),
+    };
+    const written = async (values: Record<keyof typeof fields, string>): Promise<void> => {
+      const { text, ...numbers } = values;
+      const sql = [quoted(text, database), ...Object.values(numbers)];
+      const columns = ['text', ...Object.keys(numbers)];
+      await service.dataSource.query(`INSERT INTO exact (${columns.map(columnOf).join()}) VALUES (${sql.join()})`);
+      const [row] = await service.dataSource.query<{ id: unknown }[]>('SELECT MAX(id) AS id FROM exact');
+      const id = Number(row?.id);
+      const before = await Promise.all(
+        columns.map((name) => stored({ ...rows[0]!, text: STORED[database], name, id })),
+      );
+      const { data } = (await service.get(`/exact/${id}`)).json;
+      expect({ ...values, ...data, serial: String(data.serial) }).toEqual({ ...data, ...values });
+      for (const name of columns) {
+        const { json } = await service.get(`/exact?size=100&filter[${name}]=${encodeURIComponent(String(data[name]))}`);
+        expect(idsOf(json)).toContain(id);
+      }
+      expect((await service.put(`/exact/${id}`, data)).json.data).toEqual(data);
+      const after = await Promise.all(columns.map((name) => stored({ ...rows[0]!, text: STORED[database], name, id })));
+      expect(after).toEqual(before);
+    };
+    await fc.assert(fc.asyncProperty(fc.record(fields), written), { numRuns: 20 });
+  });
 
   it('[4.6] PATCH of one member never rounds the numbers of the others', async () => {
     const text = '{"ids":{"discord":750727362669608961},"price":20}';
