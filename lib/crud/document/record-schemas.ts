@@ -28,9 +28,8 @@ export function recordSchema(resource: DescribedResource): JsonSchema {
     if (field === deletion && !listWithDeleted.choosesDeleted) return [];
     const { answer } = field.type.schemas;
     const sentence = read && `Only ${read.join(' and ')} read it.`;
-    // A stored value that a transformer refuses is sent as null.
-    const isNullable = field.nullable || field.column.transformer !== undefined;
-    const value = withDescription(isNullable ? orNull(answer) : answer, sentence);
+    // A stored value that a transformer refuses is null.
+    const value = withDescription(field.nullable || field.column.transformer ? orNull(answer) : answer, sentence);
     return [{ path: field.path, schema: value, isRequired: read === undefined && field !== deletion }];
   });
   const linked = listWithDeleted.linkable.map(({ name, relation }): Property => {

@@ -94,7 +94,10 @@ export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean
   plan.store.listened.has('update');
 
 /** The fields whose stored value takes part in the result: those that are merged or hide something, and the rest of a key. */
-export const mergedFields = ({ schema, store }: Plan, { values, permissions }: Sent): Field[] => {
+export const mergedFields = (
+  { schema, store }: Plan,
+  { values, permissions }: Pick<Sent, 'values' | 'permissions'>,
+) => {
   const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
   // Compiled statements compare moments by themselves.
@@ -154,18 +157,17 @@ function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Fiel
 /** @param given values of fields that the body need not have */
 async function checkValuesOf<T extends object>(
   { plan }: Task<T>,
-  body: Sent,
+  { kind, source, permissions, values: sent, ids, idErrors }: Sent,
   { values, errors }: CheckResult,
   entity: T,
   given: Values,
   current?: T,
 ): Promise<Change<T>> {
-  const { kind, source, permissions, values: sent, ids, idErrors } = body;
   let blank: object | undefined;
   const checked = checkValues(plan.schema, kind, values, {
     permissions,
     given,
-    merged: kind === 'create' ? [] : mergedFields(plan, body),
+    merged: kind === 'create' ? [] : mergedFields(plan, { values: sent, permissions }),
     currentOf: (field) => valueAt(field.path, current),
     defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
   });
