@@ -2,7 +2,7 @@
  * What is stored, answered, found and sent back is one value: for each type of column and its extremes, in rows that
  * another program wrote.
  */
-import fc from 'fast-check';
+import { assert, asyncProperty, bigInt, record, string } from 'fast-check';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { valueTypeOf } from '../../lib/entities/column-types.js';
 import { textReadOf } from '../../lib/entities/text-reads.js';
@@ -177,13 +177,13 @@ describe.each(CASES)('rows of another program on $database, $path', ({ database,
   );
 
   it.runIf(path === 'compiled')('[4.6] [7.3] the same holds for random values', async () => {
-    const cents = fc.bigInt(-9_999_999_999n, 9_999_999_999n);
+    const cents = bigInt(-9_999_999_999n, 9_999_999_999n);
     const fields = {
-      text: fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => !text.includes('\0')),
+      text: string({ unit: 'binary', maxLength: 12 }).filter((text) => !text.includes('\0')),
       price: cents.map((n) =>
         `${n < 0n ? '-' : ''}${String(n).replace('-', '').padStart(3, '0')}`.replace(/..$/, '.$&'),
       ),
-      serial: fc.bigInt(-(2n ** 63n) + 1n, 2n ** 63n - 1n).map(String),
+      serial: bigInt(-(2n ** 63n) + 1n, 2n ** 63n - 1n).map(String),
     };
     const written = async (values: Record<keyof typeof fields, string>): Promise<void> => {
       const { text, ...numbers } = values;
@@ -205,7 +205,7 @@ describe.each(CASES)('rows of another program on $database, $path', ({ database,
       const after = await Promise.all(columns.map((name) => stored({ ...rows[0]!, text: STORED[database], name, id })));
       expect(after).toEqual(before);
     };
-    await fc.assert(fc.asyncProperty(fc.record(fields), written), { numRuns: 20 });
+    await assert(asyncProperty(record(fields), written), { numRuns: 20 });
   });
 
   it('[4.6] PATCH of one member never rounds the numbers of the others', async () => {

@@ -24,8 +24,7 @@ export function recordSchema(resource: DescribedResource): JsonSchema {
   const { listWithDeleted, deletion, schema, fieldPermissions, included, isIncluded } = resource;
   const fields = schema.fields.flatMap((field): Property[] => {
     const { read }: FieldPermission = fieldPermissions.get(field) ?? {};
-    if (!field.readable || read === 'never') return [];
-    if (field === deletion && !listWithDeleted.choosesDeleted) return [];
+    if (!field.readable || read === 'never' || (field === deletion && !listWithDeleted.choosesDeleted)) return [];
     const { answer } = field.type.schemas;
     const sentence = read && `Only ${read.join(' and ')} read it.`;
     // A stored value that a transformer refuses is null.

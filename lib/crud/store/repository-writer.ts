@@ -21,6 +21,8 @@ import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-ac
 import type { Reader } from './reader.js';
 import { refusalOf } from './row-projection.js';
 
+type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
+
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated = false;
   /** Those in which code of the application takes part. */
@@ -164,19 +166,14 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** Listeners may write the row by another connection, which would wait for a lock of this one for ever. */
-  private async changeHeard(
-    call: Call,
-    key: unknown,
-    condition: Condition,
-    event: 'remove' | 'soft-remove' | 'recover',
-  ) {
+  private async changeHeard(call: Call, key: unknown, condition: Condition, event: Deletion): Promise<boolean> {
     const { metadata, schema } = this.resource;
     const method = event === 'soft-remove' ? 'softRemove' : event;
     const repository = this.methods(call);
     const change = repository[method] as (entity: T, options: RemoveOptions) => Promise<T>;
     // TypeORM calls the listeners of eager relations too.
     const listeners = change !== Repository.prototype[method] || metadata.eagerRelations.length > 0;
-    const entity = await this.loader.find(call, key, condition, listeners);
+    const entity = await this.loader.find(call, key, condition);
     if (!entity) return false;
     const stored = Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as object, entity);
     const details = [metadata, entity, stored, metadata.getEntityIdMap(entity)] as const;

@@ -16,6 +16,7 @@ import { readLinks, type SentIds } from './links.js';
 import { keyErrors } from './new-keys.js';
 import { checkBySchema, validate } from './validation.js';
 
+type SentValues = Pick<Sent, 'values' | 'permissions'>;
 export interface Sent extends CheckResult {
   readonly body: Values;
   readonly kind: WriteKind;
@@ -94,10 +95,7 @@ export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean
   plan.store.listened.has('update');
 
 /** The fields whose stored value takes part in the result: those that are merged or hide something, and the rest of a key. */
-export const mergedFields = (
-  { schema, store }: Plan,
-  { values, permissions }: Pick<Sent, 'values' | 'permissions'>,
-) => {
+export const mergedFields = ({ schema, store }: Plan, { values, permissions }: SentValues): Field[] => {
   const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
   // Compiled statements compare moments by themselves.
