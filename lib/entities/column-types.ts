@@ -104,8 +104,7 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
     'datetime, timestamp, timestamptz, timestamp with time zone, timestamp without time zone',
   ],
   [() => types.bytes, 'blob, tinyblob, mediumblob, longblob, bytea, binary, varbinary, bytes'],
-  [(_column, dataSource) => (isMysql(dataSource) ? types.jsonReadTwice : types.json), 'json'],
-  [() => types.json, 'jsonb, simple-json'],
+  [() => types.json, 'json, jsonb, simple-json'],
   [() => types.words, 'simple-array'],
   [enumeration, 'enum, simple-enum, set'],
   [(column, dataSource) => (isPostgres(dataSource) ? postgres.point : text(column, dataSource)), 'point'],
@@ -115,7 +114,7 @@ const rows: readonly [typeOf: TypeOf, types: string][] = [
   [opaque, 'timetz, time with time zone, int4range, int8range, numrange, tsrange, tstzrange, daterange'],
   [() => postgres.cube, 'cube'],
   [(column, source) => (column.hstoreType === 'object' ? postgres.textsByKey : opaque(column, source)), 'hstore'],
-  [(column, dataSource) => (isMysql(dataSource) ? types.bytes : opaque(column, dataSource)), 'bit'],
+  [(column, dataSource) => (isMysql(dataSource) ? types.bytes : postgres.bits(Number(column.length) || 1)), 'bit'],
 ];
 
 const typeByName = new Map<unknown, TypeOf>([

@@ -1,6 +1,6 @@
 /** Which unique or foreign-key constraint a write violated, in the names that clients know. */
 import { QueryFailedError, type EntityManager, type EntityMetadata } from 'typeorm';
-import type { ColumnMetadata } from './column-types.js';
+import { ACCEPTED, toDatabase, type ColumnMetadata } from './column-types.js';
 import type { EntityDescription, Field } from './entity-schema.js';
 import type { FieldError } from '../http/failure.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from './permissions.js';
@@ -43,14 +43,39 @@ export function takenFields(error: unknown, schema: EntityDescription): string[]
   return namesOf(columnsOf(violation, schema.metadata), schema);
 }
 
-/** @param error an `invalid` of `databaseFailureOf` @returns `undefined` where the database does not say which field it is */
-export function invalidField(error: unknown, { schema, permissions, rows }: FailedWrite): FieldError | undefined {
-  if (!(error instanceof QueryFailedError)) return undefined;
+/** @param error an `invalid` of `databaseFailureOf` @returns none where the database does not say which fields they are */
+export function invalidFields(error: unknown, { schema, permissions, rows = [] }: FailedWrite): FieldError[] {
+  if (!(error instanceof QueryFailedError)) return [];
   const fields = error.driverError as unknown as DriverFields;
-  const missing = missingColumn(fields, schema.metadata);
-  const column = missing ?? (fields.code?.startsWith('54') ? tooLongColumn(fields, schema, rows) : undefined);
-  const [field] = column ? namesOf([column], schema, permissions) : [];
-  return field === undefined ? undefined : { field, message: missing ? 'is required' : 'is too long for an index' };
+  const { metadata } = schema;
+  const named = (message: string, ...columns: (ColumnMetadata | undefined)[]): FieldError[] =>
+    namesOf(columns, schema, permissions).map((field) => ({ field, message }));
+  return [
+    ...named('is required', missingColumn(fields, metadata)),
+    ...named('is too long for an index', tooLongColumn(fields, schema, rows)),
+    ...named('does not meet a constraint', ...checkedColumns(fields, metadata)),
+    ...named(`must be ${ACCEPTED}`, ...refusedColumns(fields, metadata, rows)),
+  ];
+}
+
+const CHECKED =
+  /^(?:CHECK constraint failed: |CONSTRAINT `|Check constraint ')(.+?)(?:` failed for .*|' is violated\.)?$/;
+/** Those of a CHECK, which databases name, or quote. MariaDB names that of a column by the column. */
+function checkedColumns({ code, message = '', constraint }: DriverFields, { checks, columns }: EntityMetadata) {
+  const name = code === '23514' ? constraint : CHECKED.exec(message)?.[1];
+  const sql = checks.find((each) => each.name === name)?.expression ?? name ?? '';
+  const words = sql.replaceAll(/'[^']*'/g, '').split(/\W+/);
+  return columns.filter(({ databaseName }) => words.includes(databaseName));
+}
+
+/** MySQL and MariaDB name the column, PostgreSQL quotes the value. */
+function refusedColumns({ code, message = '' }: DriverFields, { columns }: EntityMetadata, rows: readonly Values[]) {
+  const [, name] = /for column (?:`[^`]+`\.`[^`]+`\.)?['`]([^'`]+)['`](?: at row \d+)?$/.exec(message) ?? [];
+  if (name !== undefined) return columns.filter(({ databaseName }) => databaseName === name);
+  const [, value] = /"(.*)"/s.exec(code?.startsWith('22') ? message : '') ?? [];
+  const isRefused = ([{ column }, sent]: [Field, unknown]): boolean => String(toDatabase(column, sent)) === value;
+  const found = new Set(rows.flatMap((row) => [...row].filter(isRefused).map(([{ column }]) => column)));
+  return found.size === 1 ? [...found] : [];
 }
 
 function missingColumn(
@@ -66,12 +91,12 @@ function missingColumn(
 
 /** The one with the longest text, of the index that PostgreSQL names, or of all. */
 function tooLongColumn(
-  { table, constraint }: DriverFields,
+  { code, table, constraint }: DriverFields,
   { metadata }: EntityDescription,
-  rows: readonly Values[] = [],
+  rows: readonly Values[],
 ): ColumnMetadata | undefined {
   const { tableName, indices, uniques } = metadata;
-  if ((table ?? tableName) !== tableName) return undefined;
+  if (!code?.startsWith('54') || (table ?? tableName) !== tableName) return undefined;
   const indexes = [...indices, ...uniques].filter(({ name }) => constraint === undefined || name === constraint);
   const indexed = new Set(indexes.flatMap(({ columns }) => columns));
   const isText = ([{ column }, value]: [Field, unknown]): boolean => indexed.has(column) && typeof value === 'string';
@@ -168,7 +193,7 @@ function columnsOf({ table, constraint, columns = [], kind }: Violation, metadat
 }
 
 const namesOf = (
-  columns: readonly ColumnMetadata[],
+  columns: readonly (ColumnMetadata | undefined)[],
   { fields }: EntityDescription,
   permissions: Permissions = UNRESTRICTED,
 ): string[] =>

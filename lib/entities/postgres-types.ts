@@ -1,6 +1,6 @@
 /** Value types that only PostgreSQL has, as its driver and TypeORM read them. */
 import { isObject } from '../options/option-table.js';
-import { valueType, readerType, textWithoutNul, unchanged, type ValueType } from './value-types.js';
+import { isText, valueType, readerType, textWithoutNul, unchanged, type ValueType } from './value-types.js';
 
 const OPAQUE = { comparison: 'opaque' } as const;
 
@@ -51,6 +51,9 @@ export const money = valueType(
     Number.isFinite(value) || (typeof value === 'string' && /\d/.test(value) && !value.includes('\0')),
   OPAQUE,
 );
+
+export const bits = (length: number): ValueType =>
+  valueType(`a text of ${length} digits 0 and 1`, (value) => isText(value, new RegExp(`^[01]{${length}}$`)), OPAQUE);
 
 /** 100 is PostgreSQL's `CUBE_MAX_DIM`. */
 export const cube = valueType(

@@ -74,6 +74,8 @@ export interface CheckContext {
   readonly permissions: Permissions;
   /** The values of fields that a body need not have. */
   readonly given: Values;
+  /** The fields whose stored value takes part in the result. */
+  readonly merged: readonly Field[];
   /** The value of the stored record; `undefined` where it was not read. */
   currentOf(field: Field): unknown;
   /** The default of a field that has one; may be `DATABASE_DEFAULT`. */
@@ -123,9 +125,9 @@ function checkNew(field: Field, value: unknown, { permissions }: CheckContext): 
   return wrong(field.insertable ? 'you may not write this field' : 'is set by the server; leave it out');
 }
 
-function checkChange(field: Field, value: unknown, { permissions, currentOf }: CheckContext): Outcome {
+function checkChange(field: Field, value: unknown, { permissions, merged, currentOf }: CheckContext): Outcome {
   const isWritable = permissions.canUpdate(field);
-  if (isWritable && isKept(field, value, currentOf(field))) return ABSENT;
+  if (isWritable && merged.includes(field) && isKept(field, value, currentOf(field))) return ABSENT;
   const outcome = isWritable ? readValue(field, value) : wrong('cannot be changed; leave it out');
   if ('value' in outcome || !permissions.canRead(field)) return outcome;
   const current = currentOf(field);
@@ -134,9 +136,8 @@ function checkChange(field: Field, value: unknown, { permissions, currentOf }: C
   return wrong(`cannot be changed: must be ${describeJson(toJson(current))} or nothing, got ${describeJson(value)}`);
 }
 
-/** Behind a transformer, whatever it would make of the JSON: as answered, or where it leaves the value to the database. */
+/** As answered, whatever would be stored for it, or where a transformer leaves the value to the database. */
 function isKept(field: Field, value: unknown, current: unknown): boolean {
-  if (!field.column.transformer) return false;
   if (current !== undefined && isSame(field, value, current)) return true;
   const reading = value === null ? { expected: 'null' } : field.type.read(value);
   return 'value' in reading && toDatabase(field.column, reading.value) === undefined;

@@ -35,7 +35,7 @@ const ROWS: readonly [
     isSqlite,
     (sql) => `CASE typeof(${sql}) WHEN 'integer' THEN CAST(${sql} AS TEXT) ELSE ${sql} END`,
     (_, name) => /^(decimal|numeric|dec|fixed)$/.test(name),
-    (value, column, source) => (value === null ? null : decimalText(value, decimalDigits(column, source).scale)),
+    (value, column, source) => decimalText(value, decimalDigits(column, source).scale),
   ],
   // `decimalNumbers` and `supportBigNumbers` round numbers; TypeORM reads dates in another zone than the driver.
   [isMysql, 'CHAR', (_, name) => /^(bigint|decimal|date)$/.test(name)],
@@ -48,6 +48,12 @@ const ROWS: readonly [
   ],
   // The driver takes the years before 100 for those of the last century.
   [isMysql, 'CHAR', (_, name) => name === 'datetime', momentOf],
+  // The driver makes texts of integers beyond 53 bits, and TypeORM parses a text once more.
+  [isMysql, 'CHAR', (_, name) => name === 'json', (text) => JSON.parse(String(text))],
+  // TypeORM takes a moment for local time where its fraction has not three digits.
+  [isSqlite, (sql) => `(${sql})`, (_, name) => name === 'datetime', withMilliseconds],
+  // The driver reads infinity as the empty interval.
+  [isPostgres, 'TEXT', ({ isArray }, name) => !isArray && name === 'interval', intervalOf],
   // A global type parser, such as that of `parseInt8`, rounds numbers and makes moments of dates.
   [isPostgres, 'TEXT', ({ isArray }, name) => !isArray && /^(bigint|numeric|date)$/.test(name)],
   // The driver rounds arrays of `numeric`, and TypeORM splits those of enums at commas.
@@ -59,14 +65,25 @@ const MOST = 3.4028234663852886e38;
 /** The fewest digits that a number of 4 bytes needs, as PostgreSQL writes it. */
 function shortest(value: unknown): unknown {
   const candidates = [6, 7, 8, 9].map((digits) => Number(Number(value).toPrecision(digits)));
-  return value === null
-    ? null
-    : (candidates.find((each) => Math.fround(each) === value && Math.abs(each) <= MOST) ?? value);
+  return candidates.find((each) => Math.fround(each) === value && Math.abs(each) <= MOST) ?? value;
 }
 
 function momentOf(text: unknown, _column: ColumnMetadata, { options }: DataSource): unknown {
   const { timezone = 'local' } = options as { timezone?: string };
-  return text === null ? null : new Date(`${String(text).replace(' ', 'T')}${timezone === 'local' ? '' : timezone}`);
+  return new Date(`${String(text).replace(' ', 'T')}${timezone === 'local' ? '' : timezone}`);
+}
+
+function withMilliseconds(value: unknown, column: ColumnMetadata, { driver }: DataSource): unknown {
+  const cut = (_: string, digits: string): string => `.${digits.slice(0, 3).padEnd(3, '0')}`;
+  return driver.prepareHydratedValue(typeof value === 'string' ? value.replace(/\.(\d+)/, cut) : value, column);
+}
+
+const INTERVAL = 1186;
+function intervalOf(text: unknown, _column: ColumnMetadata, { driver }: DataSource): unknown {
+  const { postgres } = driver as object as {
+    postgres: { types: { getTypeParser(oid: number): (text: unknown) => unknown } };
+  };
+  return /^-?infinity$/.test(String(text)) ? text : postgres.types.getTypeParser(INTERVAL)(text);
 }
 
 /** Whether the driver reads 64 bits as a number by default, or by an option of TypeORM. */
@@ -103,7 +120,8 @@ export function textReadOf(column: ColumnMetadata, dataSource: DataSource, viewT
   return {
     select: (sql) => (typeof select === 'string' ? `CAST(${sql} AS ${select})` : select(sql)),
     read(selected) {
-      const exact = Array.isArray(selected) ? selected.map(hydrate) : read(selected, column, dataSource);
+      const held = Array.isArray(selected) ? selected.map(hydrate) : selected;
+      const exact = held === selected && held !== null ? read(held, element, dataSource) : held;
       return transformers.reduceRight<unknown>((value, each) => each.from(value), exact);
     },
   };

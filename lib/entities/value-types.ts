@@ -1,5 +1,4 @@
 /** How the values of columns are read from JSON, or given as a Date, Buffer or bigint by the application, and written. */
-import { parseJson } from '../http/json-body.js';
 import { ANY_VALUE, formedText, integerSchemas, NO_NUL, sameSchemas, type ValueSchemas } from './json-schema.js';
 
 /** The value as the entity holds it, or what it must be: "must be <expected>". */
@@ -100,12 +99,9 @@ export const isExactJson = (value: unknown): boolean =>
     : typeof value === 'number'
       ? isExact(value)
       : typeof value !== 'bigint';
-const JSON_VALUE = 'a JSON value with numbers in the range of a double, and strings for integers beyond 53 bits';
-
-export const json = valueType(JSON_VALUE, isExactJson);
-/** MySQL's driver parses the value, and TypeORM parses a string once more: `"5"` would be read back as `5`. */
-export const jsonReadTwice = valueType(`${JSON_VALUE}, and not a string that is itself JSON`, (value) =>
-  typeof value === 'string' ? parseJson(value) === undefined : isExactJson(value),
+export const json = valueType(
+  'a JSON value with numbers in the range of a double, and strings for integers beyond 53 bits',
+  isExactJson,
 );
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -73,7 +73,7 @@ describe.each(DATABASES)('values of other programs on %s', (database) => {
           endpoint: '/shifts',
           maxListSize: 50,
           filterableFields: true,
-          aggregatableFields: ['state', 'starts'],
+          aggregatableFields: ['state', 'starts', 'at'],
           enableCount: true,
           enableBatch: true,
         },
@@ -110,22 +110,24 @@ describe.each(DATABASES)('values of other programs on %s', (database) => {
       [200, record],
       [200, [record]],
     ]);
-    // Moments of SQLite get the form in which filters find them.
-    if (!each[1].includes('Z')) expect(await stored()).toEqual(before);
+    expect(await stored()).toEqual(before);
     const changed = await service.put(url, { ...record, version: 1 });
     expect([changed.status, changed.json.data]).toEqual([200, { ...record, version: 1 }]);
   });
 
-  it.each(CASES[database].filter(([column]) => column !== 'at'))('[7.1] filters find %s %s', async (...each) => {
-    const [column, , answered] = each;
-    const { record } = await storedCase(each);
-    await service.post('/shifts', { state: 'open', starts: '09:30:00' });
-    const text = encodeURIComponent(String(answered));
-    for (const query of [`[${column}]=${text}`, `[${column}][in]=${text}`, `[${column}][between]=${text},${text}`])
-      expect([query, (await service.get(`/shifts?filter${query}`)).json.data]).toEqual([query, [record]]);
-    const { data } = (await service.get(`/shifts/aggregate?groupBy=${column}&filter[${column}]=${text}`)).json;
-    expect(data).toEqual([{ groupBy: { [column]: answered }, count: 1 }]);
-  });
+  it.each(CASES[database].filter(([, , answered]) => ![1769851800000, 'infinity'].includes(answered as number)))(
+    '[7.1] filters find %s %s',
+    async (...each) => {
+      const [column, , answered] = each;
+      const { record } = await storedCase(each);
+      await service.post('/shifts', { state: 'open', starts: '09:30:00' });
+      const text = encodeURIComponent(String(answered));
+      for (const query of [`[${column}]=${text}`, `[${column}][in]=${text}`, `[${column}][between]=${text},${text}`])
+        expect([query, (await service.get(`/shifts?filter${query}`)).json.data]).toEqual([query, [record]]);
+      const { data } = (await service.get(`/shifts/aggregate?groupBy=${column}&filter[${column}]=${text}`)).json;
+      expect(data).toEqual([{ groupBy: { [column]: answered }, count: 1 }]);
+    },
+  );
 
   it('[4.6] no client can send such a value where it is not stored', async () => {
     expect(wrongFields(await service.post('/shifts', { state: 'legacy', starts: '25:00:0', at: 1 }))).toEqual([

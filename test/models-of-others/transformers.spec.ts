@@ -68,8 +68,6 @@ describe.each(PATHS)('transformers on %s, %s', (database: DatabaseName, path) =>
   let service: CrudService;
   beforeAll(async () => {
     service = await startCrud('express', {
-      // A value that a transformer refuses is null, also in a column that is described as not nullable.
-      isDescribed: false,
       database,
       path,
       entities: [Order],

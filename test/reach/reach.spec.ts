@@ -72,6 +72,17 @@ it.each<[scope: (context: ScopeContext<Tenant>) => unknown, rows: unknown]>([
   expect(resources[3]?.rows['GET /api/articles']?.['USER']).toEqual(rows);
 });
 
+it('says that a scope through a relation leaves out deleted records', async () => {
+  const { resources } = await tableOf('express', {
+    options: { Order: { owner: undefined, scope: () => [{ product: { name: 'Pen' } }, { customerId: 1 }] } },
+  });
+  const order = resources.find(({ entity }) => entity === 'Order');
+  expect(order?.rows['GET /api/orders']?.['USER']).toEqual([
+    ['customerId = 1'],
+    ['product (deletedAt is null and name = "Pen")'],
+  ]);
+});
+
 const user = (of: ScopeContext<Tenant>) => of.user as NonNullable<typeof of.user>;
 const both = (restricted: object, of: ScopeContext<Tenant>) => [restricted, { authorId: Number(user(of).id) }];
 const article = (scope: (of: ScopeContext<Tenant>) => unknown): Changes => ({

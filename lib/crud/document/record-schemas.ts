@@ -24,11 +24,11 @@ export function recordSchema(resource: DescribedResource): JsonSchema {
   const { listWithDeleted, deletion, schema, fieldPermissions, included, isIncluded } = resource;
   const fields = schema.fields.flatMap((field): Property[] => {
     const { read }: FieldPermission = fieldPermissions.get(field) ?? {};
-    if (!field.readable || read === 'never') return [];
-    if (field === deletion && !listWithDeleted.choosesDeleted) return [];
+    if (!field.readable || read === 'never' || (field === deletion && !listWithDeleted.choosesDeleted)) return [];
     const { answer } = field.type.schemas;
     const sentence = read && `Only ${read.join(' and ')} read it.`;
-    const value = withDescription(field.nullable ? orNull(answer) : answer, sentence);
+    // A stored value that a transformer refuses is null.
+    const value = withDescription(field.nullable || field.column.transformer ? orNull(answer) : answer, sentence);
     return [{ path: field.path, schema: value, isRequired: read === undefined && field !== deletion }];
   });
   const linked = listWithDeleted.linkable.map(({ name, relation }): Property => {

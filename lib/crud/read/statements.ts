@@ -1,6 +1,6 @@
 /** Runs the statements of an operation, repeats what a deadlock rolled back, and translates errors of the database into exceptions without inner details. */
 import { BadRequestException, ConflictException } from '@nestjs/common';
-import { describeConflict, invalidField, type FailedWrite } from '../../entities/conflicts.js';
+import { describeConflict, invalidFields, type FailedWrite } from '../../entities/conflicts.js';
 import { beforeRepeat, MAX_REPEATS } from '../../database/connections.js';
 import { ownTransaction } from '../../database/transactions.js';
 import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
@@ -81,9 +81,9 @@ async function translated({ schema, database }: Plan, error: unknown, write: Wri
   if (failure === 'unavailable') return database.connections.unavailable(error, options);
   if (failure === 'denied') return new AccessRefused();
   if (failure === 'invalid') {
-    const wrong = failed && invalidField(error, failed);
+    const errors = failed ? invalidFields(error, failed) : [];
     const unnamed = `${name} is not valid: the database does not accept one of its values`;
-    return new BadRequestException(wrong ? { message: `${name} is not valid`, errors: [wrong] } : unnamed, options);
+    return new BadRequestException(errors.length > 0 ? { message: `${name} is not valid`, errors } : unnamed, options);
   }
   if (failure === 'read-only')
     return new ConflictException(`${name} cannot be changed: it is a view of other records`, options);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { isMysql, isSqlite } from '../../entities/database-family.js';
+import { isPostgres } from '../../entities/database-family.js';
 import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
 import { comparable, dialectOf, escapePath } from './dialect.js';
 import { inverseKey, isIndexed, junctionOf } from './foreign-keys.js';
@@ -62,15 +62,8 @@ function bind({ field, operator }: Comparison, value: unknown, dataSource: DataS
     // A transformer may have no value for it.
     dataSource.driver.preparePersistentValue(field.type.bound?.(held) ?? held, field.column) ?? null;
   if (!isMoment(field)) return [persist(value)];
-  // MySQL has no moment behind the last one: its SQL adds to the start.
-  const end = new Date((value as Date).getTime() + (isMysql(dataSource) ? 0 : 1));
-  // The last text of SQLite is behind each year of four digits, as 10000 is not.
-  if (isSqlite(dataSource) && end.getUTCFullYear() > 9999) return [persist(value), ':'];
-  return [value, end].map((moment) => {
-    const prepared = persist(moment);
-    // SQLite compares moments as texts, and a default of the database has no milliseconds.
-    return isSqlite(dataSource) && typeof prepared === 'string' ? prepared.replace(/\.000$/, '') : prepared;
-  });
+  // Only PostgreSQL has a moment behind the last one of four digits.
+  return [persist(value), persist(new Date((value as Date).getTime() + (isPostgres(dataSource) ? 1 : 0)))];
 }
 
 const isMoment = ({ type }: Field): boolean => type.comparison === 'moment';

@@ -24,10 +24,7 @@ interface TextTests {
   like(column: ColumnSql, pattern: string): string;
 }
 
-/**
- * A column in conditions. Parameters are SQL too. A moment has two: it is the range of one millisecond, which is what
- * clients see of it, without its end.
- */
+/** A column in conditions. Parameters are SQL too. A moment has two: it is the millisecond that clients see of it. */
 export interface Comparable extends ColumnSql {
   readonly database: Dialect['name'];
   equal(start: string, end?: string): string;
@@ -92,11 +89,15 @@ const sqlite: Dialect = {
   sortsNullsLast: false,
   asText: same,
   uuid: same,
-  // Other programs write other forms.
-  millisecond: (column) =>
-    `CASE WHEN ${column} GLOB '????-??-?? ??:??:??*' AND ${column} NOT GLOB '*[Z+]*' AND ${column} NOT GLOB '* *-*' ` +
-    `THEN substr(${column} || CASE length(${column}) WHEN 19 THEN '.000' ELSE '' END, 1, 23) ` +
-    `WHEN typeof(${column}) = 'text' THEN COALESCE(strftime('%Y-%m-%d %H:%M:%f', ${column}), ${column}) ELSE ${column} END`,
+  // Other programs write other forms: with `T`, a zone, or other digits of the second.
+  millisecond(column) {
+    const zone = `ltrim(substr(${column}, 20), '.0123456789')`;
+    const fraction = `substr(${column}, 20, length(${column}) - 19 - length(${zone}))`;
+    const digits = `substr(COALESCE(NULLIF(${fraction}, ''), '.') || '000', 1, 4)`;
+    const seconds = `strftime('%Y-%m-%d %H:%M:%S', substr(${column}, 1, 19) || ${zone}) || ${digits}`;
+    const moment = `COALESCE(${seconds}, strftime('%Y-%m-%d %H:%M:%f', ${column}), ${column})`;
+    return `CASE typeof(${column}) WHEN 'text' THEN ${moment} ELSE ${column} END`;
+  },
   sameBoolean: (column) => `MIN(${column})`,
   sum(column, { type, type: { digits } }) {
     if (isFloat(type) || (digits && digits.scale === undefined)) return `SUM(${column})`;
@@ -195,14 +196,22 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
   const form = formOf(dialect, field);
   const ordered = form.ordered(name);
   const bound = (parameter: string): string => form.bound(parameter, field.type);
-  const test = (operator: string, parameter: string): string => `${ordered} ${operator} ${bound(parameter)}`;
-  const isInclusive = dialect === mysql;
-  const upTo = (end: string): string => (isInclusive ? test('<=', lastMicrosecond(end)) : test('<', end));
+  const isRange = field.type.comparison === 'moment';
+  const test = (operator: string, parameter: string): string => {
+    if (!isRange || dialect !== sqlite) return `${ordered} ${operator} ${bound(parameter)}`;
+    // An index finds the days around it, in whatever zone other programs wrote them.
+    const day = operator.startsWith('>')
+      ? `date(${parameter}, '-1 day')`
+      : `COALESCE(date(${parameter}, '+2 days'), ':')`;
+    return `(${name} ${operator} ${day} AND ${dialect.millisecond(name, field)} ${operator} ${parameter})`;
+  };
+  const last = dialect === mysql ? lastMicrosecond : same;
+  const isInclusive = dialect !== postgres;
+  const upTo = (end: string): string => (isInclusive ? test('<=', last(end)) : test('<', end));
   const equal = (start: string, end?: string): string => {
     if (end !== undefined) return `(${test('>=', start)} AND ${upTo(end)})`;
     return form.equal?.(name, start) ?? test('=', start);
   };
-  const isRange = field.type.comparison === 'moment';
   return {
     name,
     database: dialect.name,
@@ -214,7 +223,7 @@ export function comparable(dialect: Dialect, field: Field, name: string): Compar
       return `(${starts.map((start, place) => equal(start, isRange ? parameters[2 * place + 1] : undefined)).join(' OR ')})`;
     },
     above: (start, end) =>
-      end === undefined ? test('>', start) : isInclusive ? test('>', lastMicrosecond(end)) : test('>=', end),
+      end === undefined ? test('>', start) : isInclusive ? test('>', last(end)) : test('>=', end),
     from: (start) => test('>=', start),
     below: (start) => test('<', start),
     upTo: (start, end) => (end === undefined ? test('<=', start) : upTo(end)),

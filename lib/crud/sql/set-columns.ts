@@ -2,6 +2,8 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
+import type { Field } from '../../entities/entity-schema.js';
+import { dialectOf } from './dialect.js';
 
 export type SqlByColumn = readonly [ColumnMetadata, () => string];
 
@@ -23,4 +25,13 @@ export const presentOf =
 /** What a statement that changes or restores a record sets beside its values. */
 export function renewedColumns({ updateDateColumn }: EntityMetadata, dataSource: DataSource): SqlByColumn[] {
   return updateDateColumn && isMysql(dataSource) ? [[updateDateColumn, presentOf(updateDateColumn)]] : [];
+}
+
+/** Keeps what clients do not see of a moment that they send unchanged: its microseconds, or the form of another program. */
+export function keptMoment(field: Field, parameter: () => string, dataSource: DataSource): () => string {
+  const column = dataSource.driver.escape(field.column.databaseName);
+  const seen = field.type.comparison === 'moment' ? dialectOf(dataSource).millisecond(column, field) : column;
+  return seen === column
+    ? parameter
+    : () => `CASE WHEN ${seen} = ${parameter()} THEN ${column} ELSE ${parameter()} END`;
 }

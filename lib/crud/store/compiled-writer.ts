@@ -10,7 +10,7 @@ import { persist } from '../../entities/text-reads.js';
 import { BoundedMap } from '../../database/bounded-map.js';
 import type { Condition } from '../sql/condition.js';
 import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
-import { databaseDefault, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';
+import { databaseDefault, keptMoment, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { setAtPath } from './entity-values.js';
@@ -193,7 +193,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const sqlOf = (field: Field): (() => string) =>
       sent.get(field) === DATABASE_DEFAULT
         ? () => databaseDefault(field.column, this.dataSource)
-        : placeholder(parameters++);
+        : keptMoment(field, placeholder(parameters++), this.dataSource);
     const set = this.updated.filter((field) => sent.has(field));
     const query = this.setting(set.map((field) => [field.column, sqlOf(field)]));
     const row = fields && compileRow(this.resource, fields, this.dataSource);

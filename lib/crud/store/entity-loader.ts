@@ -1,7 +1,7 @@
 /** Reads the entities that listeners and subscribers get, inside of the transaction of a write. */
 import { ConflictException } from '@nestjs/common';
 import type { EntityManager, FindManyOptions, Repository } from 'typeorm';
-import { isMysql, isSqlite } from '../../entities/database-family.js';
+import { isSqlite } from '../../entities/database-family.js';
 import { columnValue } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
@@ -24,11 +24,11 @@ export class EntityLoader<T extends object> {
     private readonly database: Database,
   ) {}
 
-  /** Listeners are called with the entity, so it is loaded first. @param isLocked so that the condition stays true */
-  async find(call: Call, key: unknown, condition: Condition, isLocked = false): Promise<T | null> {
+  /** Listeners are called with the entity, so it is loaded first. They may write its row, which is not locked. */
+  async find(call: Call, key: unknown, condition: Condition): Promise<T | null> {
     const { key: primary } = this.resource.schema;
-    if (!(await this.reader.findOne(call, condition, primary.fields, isLocked))) return null;
-    const entity = await this.load(call, key, {}, isLocked);
+    if (!(await this.reader.findOne(call, condition, primary.fields))) return null;
+    const entity = await this.load(call, key, {});
     // The driver may have changed the key to that of another record.
     const isOther = ([{ column }, part]: [Field, unknown]): boolean =>
       entity !== null && String(columnValue(column, entity)) !== String(part);
@@ -45,21 +45,18 @@ export class EntityLoader<T extends object> {
   }
 
   /** Hidden columns too: TypeORM stores NULL in those that are missing when the entity is saved again. */
-  private load(call: Call, key: unknown, options: FindManyOptions<T>, locks = false): Promise<T | null> {
+  private load(call: Call, key: unknown, options: FindManyOptions<T>): Promise<T | null> {
     const { schema, metadata } = this.resource;
     const select = {};
     for (const { isVirtual, propertyPath } of metadata.columns)
       if (!isVirtual) setAtPath(select, propertyPath.split('.'), true);
     const isHiding = metadata.columns.some(({ isSelect }) => !isSelect);
-    // MySQL and MariaDB otherwise read the row as it was when the transaction began.
-    const isLocked = locks && isMysql(this.database.dataSource) && managerOf(call, this.database) !== undefined;
     return inCurrentTransaction(call, this.repository, this.database)
       .findOne({
         where: whereOf(keyIs(schema.key, key), this.database.dataSource, metadata),
         withDeleted: true,
         cache: false,
         ...(isHiding && { select }),
-        ...(isLocked && { lock: { mode: 'pessimistic_write' } }),
         ...options,
       })
       .catch((error: unknown) => {

@@ -1,10 +1,9 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
-import { BadRequestException } from '@nestjs/common';
-import type { EntityManager, FindOptionsWhere } from 'typeorm';
+import type { EntityManager, FindOptionsWhere, RemoveOptions } from 'typeorm';
 import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf } from '../../entities/entity-instances.js';
-import { ACCEPTED, type ColumnMetadata } from '../../entities/column-types.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isPostgres } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
@@ -20,7 +19,9 @@ import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
 import { inCurrentTransaction, intoColumns, lastKey, whereOf } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
 import type { Reader } from './reader.js';
-import { isMalformed } from './row-projection.js';
+import { refusalOf } from './row-projection.js';
+
+type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   readonly returnsUpdated = false;
@@ -87,27 +88,8 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       // TypeORM reads the defaults of a new row by its key, and fails where no listener made one.
       const hasKey = schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
       if (!hasKey && error instanceof TypeORMError && !(error instanceof QueryFailedError)) return {};
-      throw this.refusalOf(error, entity);
+      throw refusalOf(error, entity, schema, this.database.dataSource);
     }
-  }
-
-  /** TypeORM reads what the database sets in a new row, and so values that a transformer may refuse. */
-  private refusalOf(error: unknown, entity: T): unknown {
-    const { driver } = this.database.dataSource;
-    const { name, fields, metadata } = this.resource.schema;
-    const isRefused = ({ column }: Field): boolean => {
-      try {
-        const stored: unknown = driver.preparePersistentValue(columnValue(column, entity), column);
-        if (stored !== undefined) driver.prepareHydratedValue(stored, column);
-        return false;
-      } catch {
-        return true;
-      }
-    };
-    const refused = isMalformed(error, metadata.columns) ? fields.filter(isRefused) : [];
-    if (refused.length === 0) return error;
-    const errors = refused.map((field) => ({ field: field.name, message: `must be ${ACCEPTED}` }));
-    return new BadRequestException({ message: `${name} is not valid`, errors });
   }
 
   async update(...args: Parameters<RecordWriter<T>['update']>): Promise<object | undefined> {
@@ -168,14 +150,8 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   async remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
     const repository = this.methods(call);
     const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
-    if (this.events.has(isSoft ? 'soft-remove' : 'remove')) {
-      const entity = await this.loader.find(call, key, condition, true);
-      const options = { transaction: false };
-      if (!entity) return false;
-      await (isSoft ? repository.softRemove(entity as never, options) : repository.remove(entity, options));
-      // TypeORM does not say whether a trigger ignored the statement.
-      return !(await this.reader.exists(call, condition));
-    }
+    const event = isSoft ? 'soft-remove' : 'remove';
+    if (this.events.has(event)) return this.changeHeard(call, key, condition, event);
     if (!(await this.reader.exists(call, condition))) return false;
     const where = this.where(condition);
     const { affected } = await (isSoft ? repository.softDelete(where) : repository.delete(where));
@@ -183,13 +159,28 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   async restore(call: Call, key: unknown, condition: Condition): Promise<boolean> {
-    if (!this.events.has('recover')) {
-      const { affected } = await this.methods(call).restore(this.where(condition));
-      return affected !== 0;
-    }
-    const entity = await this.loader.find(call, key, condition, true);
+    if (this.events.has('recover')) return this.changeHeard(call, key, condition, 'recover');
+    const { affected } = await this.methods(call).restore(this.where(condition));
+    return affected !== 0;
+  }
+
+  /** Listeners may write the row by another connection, which would wait for a lock of this one for ever. */
+  private async changeHeard(call: Call, key: unknown, condition: Condition, event: Deletion): Promise<boolean> {
+    const { metadata, schema } = this.resource;
+    const method = event === 'soft-remove' ? 'softRemove' : event;
+    const repository = this.methods(call);
+    const change = repository[method] as (entity: T, options: RemoveOptions) => Promise<T>;
+    // TypeORM calls the listeners of eager relations too.
+    const listeners = change !== Repository.prototype[method] || metadata.eagerRelations.length > 0;
+    const entity = await this.loader.find(call, key, condition);
     if (!entity) return false;
-    await this.methods(call).recover(entity as never, { transaction: false });
+    const stored = Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as object, entity);
+    const details = [metadata, entity, stored, metadata.getEntityIdMap(entity)] as const;
+    if (!listeners) await announce('Before', event, this.runner(call), details);
+    if (!(await this.reader.findOne(call, condition, schema.key.fields, true))) return false;
+    await change.call(repository, entity, { transaction: false, listeners });
+    if (!listeners) await announce('After', event, this.runner(call), details);
+    // TypeORM does not say whether a trigger ignored the statement.
     return !(await this.reader.exists(call, condition));
   }
 

@@ -1,7 +1,8 @@
-import { Logger } from '@nestjs/common';
+import { BadRequestException, Logger } from '@nestjs/common';
 import { type DataSource, type SelectQueryBuilder, TypeORMError } from 'typeorm';
-import type { ColumnMetadata } from '../../entities/column-types.js';
-import type { Field } from '../../entities/entity-schema.js';
+import { ACCEPTED, type ColumnMetadata } from '../../entities/column-types.js';
+import { columnValue } from '../../entities/entity-instances.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import type { StoredResource } from './record-access.js';
 import { unchanged } from '../../entities/value-types.js';
 import type { RawRow } from '../sql/statement.js';
@@ -52,6 +53,24 @@ export function compileRow<T extends object>(
 export const isMalformed = (error: unknown, columns: readonly ColumnMetadata[]): boolean =>
   error instanceof SyntaxError ||
   (!(error instanceof TypeORMError) && columns.some(({ transformer }) => transformer !== undefined));
+
+/** TypeORM reads what the database sets in a new row, and so values that a transformer may refuse. */
+export function refusalOf(error: unknown, entity: object, schema: EntityDescription, { driver }: DataSource): unknown {
+  const isRefused = ({ column }: Field): boolean => {
+    try {
+      const stored: unknown = driver.preparePersistentValue(columnValue(column, entity), column);
+      if (stored !== undefined) driver.prepareHydratedValue(stored, column);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  const { name, fields, metadata } = schema;
+  const refused = isMalformed(error, metadata.columns) ? fields.filter(isRefused) : [];
+  if (refused.length === 0) return error;
+  const errors = refused.map((field) => ({ field: field.name, message: `must be ${ACCEPTED}` }));
+  return new BadRequestException({ message: `${name} is not valid`, errors });
+}
 
 const malformed = new WeakMap<object, readonly ColumnMetadata[]>();
 

@@ -16,6 +16,7 @@ import { readLinks, type SentIds } from './links.js';
 import { keyErrors } from './new-keys.js';
 import { checkBySchema, validate } from './validation.js';
 
+type SentValues = Pick<Sent, 'values' | 'permissions'>;
 export interface Sent extends CheckResult {
   readonly body: Values;
   readonly kind: WriteKind;
@@ -93,12 +94,15 @@ export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean
   [...values].some(([field, value]) => !permissions.canUpdate(field) || !('value' in readValue(field, value))) ||
   plan.store.listened.has('update');
 
-/** The fields whose stored value takes part in the result: merged and transformed ones, and the rest of a key of several columns. */
-export const mergedFields = ({ schema }: Plan, { values, permissions }: Sent): Field[] => {
+/** The fields whose stored value takes part in the result: those that are merged or hide something, and the rest of a key. */
+export const mergedFields = ({ schema, store }: Plan, { values, permissions }: SentValues): Field[] => {
   const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
+  // Compiled statements compare moments by themselves.
+  const isHiding = ({ column, type }: Field): boolean =>
+    column.transformer !== undefined || (type.comparison === 'moment' && store.listened.has('update'));
   const isChanged = ([field, value]: [Field, unknown]): boolean =>
-    permissions.canUpdate(field) && (isMerged(value) || field.column.transformer !== undefined);
+    permissions.canUpdate(field) && (isMerged(value) || Array.isArray(value) || isHiding(field));
   return [...[...values].filter(isChanged).map(([field]) => field), ...rest];
 };
 
@@ -161,6 +165,7 @@ async function checkValuesOf<T extends object>(
   const checked = checkValues(plan.schema, kind, values, {
     permissions,
     given,
+    merged: kind === 'create' ? [] : mergedFields(plan, { values: sent, permissions }),
     currentOf: (field) => valueAt(field.path, current),
     defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
   });

@@ -42,7 +42,7 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
 }
 
 /**
- * Locks the records. Those that refer to others of the batch come first, because databases check foreign keys after each
+ * Locks the records, unless a listener may write them by another connection. Those that refer to others of the batch come first, because databases check foreign keys after each
  * statement.
  */
 async function inDeletionOrder(task: Task, targets: readonly Target[]): Promise<readonly Target[]> {
@@ -56,7 +56,7 @@ async function inDeletionOrder(task: Task, targets: readonly Target[]): Promise<
   const read = own.flatMap(({ fields, referenced }) => [...fields, ...referenced]);
   const records = await readTargets(task, targets, {
     request: columnsOnly(plan, [...key.fields, ...read]),
-    isLocked: true,
+    isLocked: !plan.store.hooked.has('delete'),
   });
   const textOf = (fields: readonly Field[], record: object | undefined): string =>
     JSON.stringify(fields.map((field) => identityOf(valueOf(field, record))));
