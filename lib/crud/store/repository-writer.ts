@@ -51,9 +51,8 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       for (const field of key.fields)
         if (field.insertable && !values.has(field)) setOwn(entity, field.property, undefined);
       const stored = await this.insertEntity(call, fill(entity, values), values);
-      inserted.push({
-        key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored, values)))),
-      });
+      const parts = await Promise.all(key.fields.map((field) => this.exact(call, field, stored, values)));
+      inserted.push({ key: key.hold(parts) });
     }
     return inserted;
   }
@@ -64,10 +63,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const isHeard = this.announces('insert');
     if (isHeard) await announce('Before', 'insert', this.runner(call), [metadata, entity]);
     const held = new Map(schema.fields.map((field) => [field, columnValue(field.column, entity)]));
-    const arrays = new Map(
-      [...held].filter(([field, value]) => this.storable(new Map([[field, value]])).get(field) !== value),
-    );
-    fill(entity, this.storable(arrays));
+    const storable = this.storable(held);
+    const arrays = new Map([...held].filter(([field, value]) => storable.get(field) !== value));
+    fill(entity, new Map([...arrays.keys()].map((field) => [field, storable.get(field)])));
     const repository = this.methods(call);
     const builder = (isHeard ? this.manager(call) : repository.manager).createQueryBuilder().insert();
     const insert = intoColumns(builder, metadata).values(entity).callListeners(!isHeard);
@@ -237,13 +235,14 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const key = type.write(held);
     if (values.has(field) || !column.isGenerated || Number.isSafeInteger(Number(key))) return key;
     const { dataSource } = this.database;
+    const names = [escapePath(this.resource.metadata.tablePath, dataSource.driver), column.databaseName];
     const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ found: string }[]>(
       lastKey(dataSource),
-      isPostgres(dataSource)
-        ? [escapePath(this.resource.metadata.tablePath, dataSource.driver), column.databaseName]
-        : [],
+      isPostgres(dataSource) ? names : [],
     );
-    // A listener may have made another one, which is farther away than rounding leads.
-    return Math.abs(Number(row?.found) - Number(key)) < 2_048 ? row?.found : key;
+    // A listener may have made another one, which is farther away than rounding leads. On MySQL, TypeORM appends the
+    // place of the row to a key that the driver returns as text.
+    const isOwn = [row?.found, `${row?.found}0`].some((own) => Math.abs(Number(own) - Number(key)) < 2_048);
+    return isOwn ? row?.found : key;
   }
 }
