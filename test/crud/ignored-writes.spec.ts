@@ -97,7 +97,8 @@ const CASES = SWALLOWING.flatMap((database) =>
   (['compiled', 'repository'] as DataPath[]).map((path) => [database, path] as const),
 );
 
-if (CASES.length > 0)
+if (CASES.length === 0) it.skip('no database ignores statements', () => undefined);
+else
   describe.each(CASES)('on %s, %s', (database, path) => {
     let service: CrudService;
     beforeAll(async () => {

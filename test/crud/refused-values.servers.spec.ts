@@ -26,43 +26,43 @@ const OF_MYSQL: readonly Refused[] = [
   ['an object in the index of an array', { id: 2, words: [{ a: 1 }] }],
 ];
 
-if (DATABASES.includes('mariadb'))
-  describe.each(['compiled', 'repository'] as const)('values that MySQL and MariaDB refuse, %s', (path) => {
-    let service: CrudService;
-    beforeAll(async () => {
-      service = await startCrud('fastify', {
-        database: 'mariadb',
-        path,
-        entities: [Share, Place],
-        resources: [
-          { entity: Share, endpoint: '/shares', maxListSize: 5 },
-          { entity: Place, endpoint: '/places', maxListSize: 5 },
-        ],
-      });
-      const query = (sql: string): Promise<unknown> => service.dataSource.query(sql);
-      await query('ALTER TABLE share ADD each_part DECIMAL(9, 2) AS (total / parts) STORED');
-      if (IS_MYSQL) await query("ALTER TABLE share ADD INDEX w ((CAST(words->'$[*]' AS CHAR(4) ARRAY)))");
-      await query('ALTER TABLE share PARTITION BY RANGE (id) (PARTITION first VALUES LESS THAN (100))');
-      expect((await service.post('/shares', { id: 1, words: ['abcd'] })).status).toBe(201);
+const onMysql = DATABASES.includes('mariadb') ? describe : describe.skip;
+onMysql.each(['compiled', 'repository'] as const)('values that MySQL and MariaDB refuse, %s', (path) => {
+  let service: CrudService;
+  beforeAll(async () => {
+    service = await startCrud('fastify', {
+      database: 'mariadb',
+      path,
+      entities: [Share, Place],
+      resources: [
+        { entity: Share, endpoint: '/shares', maxListSize: 5 },
+        { entity: Place, endpoint: '/places', maxListSize: 5 },
+      ],
     });
-    afterAll(() => service.close());
-
-    it.each<Refused>([
-      ['a division by zero', { id: 2, parts: 0 }],
-      ['a key without a partition', { id: 500 }],
-      ...(IS_MYSQL ? OF_MYSQL : []),
-    ])('[4.3] %s is 400', async (_, { id, ...values }) => {
-      const created = await service.post('/shares', { id, ...values });
-      expect([created.status, created.json.message]).toEqual([400, expect.stringMatching(/^Share is not valid/)]);
-      if (id === 2) expect((await service.send('PATCH', '/shares/1', { json: values })).status).toBe(400);
-      expect((await service.get('/shares')).json.data).toHaveLength(1);
-    });
-
-    // MariaDB stores NULL for it.
-    it.runIf(IS_MYSQL)('[4.3] a text that is no geometry is 400', async () => {
-      for (const at of ['x', 'POINT(1)']) expect((await service.post('/places', { id: 1, at })).status).toBe(400);
-      expect((await service.post('/places', { id: 1, at: 'POINT(1 2)' })).status).toBe(201);
-      expect((await service.put('/places/1', { at: 'x' })).status).toBe(400);
-      expect((await service.get('/places/1')).json.data).toEqual({ id: 1, at: 'POINT(1 2)' });
-    });
+    const query = (sql: string): Promise<unknown> => service.dataSource.query(sql);
+    await query('ALTER TABLE share ADD each_part DECIMAL(9, 2) AS (total / parts) STORED');
+    if (IS_MYSQL) await query("ALTER TABLE share ADD INDEX w ((CAST(words->'$[*]' AS CHAR(4) ARRAY)))");
+    await query('ALTER TABLE share PARTITION BY RANGE (id) (PARTITION first VALUES LESS THAN (100))');
+    expect((await service.post('/shares', { id: 1, words: ['abcd'] })).status).toBe(201);
   });
+  afterAll(() => service.close());
+
+  it.each<Refused>([
+    ['a division by zero', { id: 2, parts: 0 }],
+    ['a key without a partition', { id: 500 }],
+    ...(IS_MYSQL ? OF_MYSQL : []),
+  ])('[4.3] %s is 400', async (_, { id, ...values }) => {
+    const created = await service.post('/shares', { id, ...values });
+    expect([created.status, created.json.message]).toEqual([400, expect.stringMatching(/^Share is not valid/)]);
+    if (id === 2) expect((await service.send('PATCH', '/shares/1', { json: values })).status).toBe(400);
+    expect((await service.get('/shares')).json.data).toHaveLength(1);
+  });
+
+  // MariaDB stores NULL for it.
+  it.runIf(IS_MYSQL)('[4.3] a text that is no geometry is 400', async () => {
+    for (const at of ['x', 'POINT(1)']) expect((await service.post('/places', { id: 1, at })).status).toBe(400);
+    expect((await service.post('/places', { id: 1, at: 'POINT(1 2)' })).status).toBe(201);
+    expect((await service.put('/places/1', { at: 'x' })).status).toBe(400);
+    expect((await service.get('/places/1')).json.data).toEqual({ id: 1, at: 'POINT(1 2)' });
+  });
+});
