@@ -1,7 +1,7 @@
 /** Values that an expression, a partition, an index or the form of a geometry refuses, on the servers of MySQL and MariaDB. */
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DATABASES, IS_MYSQL } from '../harness/databases.js';
-import { type CrudService, startCrud } from './service.js';
+import { type CrudService, startCrud, wrongFields } from './service.js';
 
 @Entity()
 class Share {
@@ -9,6 +9,12 @@ class Share {
   @Column({ type: 'int', default: 1 }) total!: number;
   @Column({ type: 'int', default: 1 }) parts!: number;
   @Column({ type: 'json', nullable: true }) words!: unknown;
+}
+
+@Entity()
+class Code {
+  @PrimaryColumn({ type: 'char', length: 36, default: () => '(UUID())' }) id!: string;
+  @Column({ length: 20 }) name!: string;
 }
 
 /** A table with partitions has no geometry. */
@@ -33,10 +39,11 @@ onMysql.each(['compiled', 'repository'] as const)('values that MySQL and MariaDB
     service = await startCrud('fastify', {
       database: 'mariadb',
       path,
-      entities: [Share, Place],
+      entities: [Share, Place, Code],
       resources: [
         { entity: Share, endpoint: '/shares', maxListSize: 5 },
         { entity: Place, endpoint: '/places', maxListSize: 5 },
+        { entity: Code, endpoint: '/codes', maxListSize: 5, clientId: true },
       ],
     });
     const query = (sql: string): Promise<unknown> => service.dataSource.query(sql);
@@ -56,6 +63,14 @@ onMysql.each(['compiled', 'repository'] as const)('values that MySQL and MariaDB
     expect([created.status, created.json.message]).toEqual([400, expect.stringMatching(/^Share is not valid/)]);
     if (id === 2) expect((await service.send('PATCH', '/shares/1', { json: values })).status).toBe(400);
     expect((await service.get('/shares')).json.data).toHaveLength(1);
+  });
+
+  it('[4.6] a key by DEFAULT (UUID()) is required on MySQL, which does not tell it', async () => {
+    const created = await service.post('/codes', { name: 'a' });
+    if (IS_MYSQL) expect(wrongFields(created)).toEqual(['id']);
+    else expect(created.json.data).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown, name: 'a' });
+    const id = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+    expect((await service.post('/codes', { id, name: 'b' })).json.data).toEqual({ id, name: 'b' });
   });
 
   // MariaDB stores NULL for it.
