@@ -4,8 +4,9 @@ import { DATABASES } from '../harness/databases.js';
 import { StatementLog } from '../harness/statement-log.js';
 import { PASSWORD, startAuth } from './auth-app.js';
 
-if (DATABASES.includes('postgres'))
-  it('[2.9] accounts decide on reads that a pooler sends to the primary', async () => {
+it.runIf(DATABASES.includes('postgres'))(
+  '[2.9] accounts decide on reads that a pooler sends to the primary',
+  async () => {
     const logger = new StatementLog();
     const auth = { sessions: { revocation: 'immediate' }, administration: true, bcryptRounds: 4 } as const;
     const app = await startAuth('fastify', { database: 'postgres', auth, dataSource: { logger } });
@@ -22,4 +23,5 @@ if (DATABASES.includes('postgres'))
     expect(balanced).toEqual([]);
     expect(reads.length).toBeGreaterThan(5);
     await app.close();
-  });
+  },
+);

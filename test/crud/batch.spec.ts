@@ -20,7 +20,7 @@ import {
   VersionColumn,
 } from 'typeorm';
 import { authModule, securityConfig } from '../access/ruled-app.js';
-import { DATABASES } from '../harness/databases.js';
+import { DATABASES, IS_MYSQL } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { StatementLog } from '../harness/statement-log.js';
 import { type CrudService, failure, startCrud, success, wrongFields } from './service.js';
@@ -160,7 +160,9 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     if (path === 'compiled') {
       const sent = logger.take().map(([sql]) => sql.split(' ')[0]!);
       const writes = sent.filter((each) => ['INSERT', 'SELECT', 'UPDATE'].includes(each));
-      expect(writes).toEqual(['INSERT']);
+      // MySQL has no RETURNING, which tells the keys.
+      const isTogether = !(database === 'mariadb' && IS_MYSQL);
+      expect(writes).toEqual(isTogether ? ['INSERT'] : [...Array<string>(150).fill('INSERT'), 'SELECT']);
     }
     const stored = json.data as { id: number }[];
     const rest = { shopId: null, notes: null, parentId: null, version: 1 };
@@ -174,7 +176,10 @@ describe.each(PLACES)('on $database, $path, $platform', ({ database, path, platf
     expect(headers['location']).toBeUndefined();
     expect(stored.map(({ id }) => id)).toEqual(stored.map(({ id }) => id).toSorted((a, b) => a - b));
     expect(await names()).toEqual(items.map(({ name }) => name));
+    logger.take();
     const plain = await post('/plain', { name: 'a' }, { name: 'b' });
+    // Its keys are known without RETURNING.
+    if (path === 'compiled') expect(logger.take().filter(([sql]) => sql.startsWith('INSERT'))).toHaveLength(1);
     expect(plain.json.data).toMatchObject([{ name: 'a' }, { name: 'b' }]);
     for (const { id, name } of plain.json.data as { id: string; name: string }[])
       expect((await service.get(`/plain/${id}`)).json.data).toEqual({ id, name });

@@ -12,6 +12,7 @@ import {
 import type { Answer } from '../harness/client.js';
 import { type DatabaseName, DATABASES } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { StatementLog } from '../harness/statement-log.js';
 import { type CrudService, type DataPath, failure, startCrud } from './service.js';
 
 @Entity()
@@ -25,13 +26,18 @@ class Item {
 
 const DATA_PATHS: DataPath[] = ['compiled', 'repository'];
 
-async function startItems(database: DatabaseName, path: DataPath, extra: object): Promise<CrudService> {
+async function startItems(
+  database: DatabaseName,
+  path: DataPath,
+  extra: object,
+  logger?: StatementLog,
+): Promise<CrudService> {
   const service = await startCrud(path === 'compiled' ? PLATFORMS[1]! : PLATFORMS[0]!, {
     entities: [Item],
     resources: [{ entity: Item, endpoint: '/api/items', enablePagination: true }],
     database,
     path,
-    dataSource: { extra } as never,
+    dataSource: { extra, ...(logger && { logger }) } as never,
   });
   await service.post('/api/items', { name: 'a' });
   return service;
@@ -56,6 +62,20 @@ describe('a database that is busy', () => {
       for (const answer of answers) expect(shown(answer)).toEqual(UNAVAILABLE);
       await release();
       expect((await service.get('/api/items/1')).json.data).toEqual({ id: 1, name: 'a' });
+      await service.close();
+    },
+  );
+
+  it.each(all(BUSY_CASES).map(([busy, path]) => [busy.database, path, busy.what, busy] as const))(
+    '[4.3] is not asked a second time by a change, on %s, %s: %s',
+    async (database, path, _, busyCase) => {
+      const logger = new StatementLog();
+      const service = await startItems(database, path, busyCase.extra, logger);
+      const release = await makeBusy(service.dataSource, Item, busyCase);
+      logger.take();
+      expect(shown(await service.put('/api/items/1', { name: 'b' }))).toEqual(UNAVAILABLE);
+      expect(logger.take().filter(([sql]) => sql.startsWith('SELECT 1 '))).toEqual([]);
+      await release();
       await service.close();
     },
   );

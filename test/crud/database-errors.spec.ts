@@ -16,7 +16,7 @@ import {
 } from 'typeorm';
 import { authModule } from '../access/ruled-app.js';
 import type { Answer } from '../harness/client.js';
-import { type DatabaseName, DATABASES } from '../harness/databases.js';
+import { type DatabaseName, DATABASES, IS_MYSQL } from '../harness/databases.js';
 import { makeToken } from '../harness/tokens.js';
 import { type CrudService, failure, startCrud } from './service.js';
 
@@ -38,7 +38,8 @@ class Part {
 @Entity()
 class Item {
   @PrimaryGeneratedColumn() id!: number;
-  @Index() @Column({ type: 'text', nullable: true }) code!: string | null;
+  // MySQL has no index of a text without a length.
+  @Index() @Column({ type: IS_MYSQL ? 'varchar' : 'text', nullable: true }) code!: string | null;
   @Column({ type: 'text', nullable: true }) note!: string | null;
   @DeleteDateColumn() deletedAt!: Date | null;
 }

@@ -97,7 +97,9 @@ const CASES = SWALLOWING.flatMap((database) =>
   (['compiled', 'repository'] as DataPath[]).map((path) => [database, path] as const),
 );
 
-if (CASES.length > 0)
+// A file needs a case.
+if (CASES.length === 0) it('only MariaDB and MySQL ignore nothing', () => expect(DATABASES).toEqual(['mariadb']));
+else
   describe.each(CASES)('on %s, %s', (database, path) => {
     let service: CrudService;
     beforeAll(async () => {

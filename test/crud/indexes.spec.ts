@@ -49,7 +49,8 @@ async function indexesOf(dataSource: DataSource): Promise<string[]> {
     mariadb:
       'SELECT DISTINCT index_name AS name FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY name',
   };
-  const rows = await dataSource.query<{ name: string }[]>(statements[dataSource.options.type] ?? '');
+  const { type } = dataSource.options;
+  const rows = await dataSource.query<{ name: string }[]>(statements[type === 'mysql' ? 'mariadb' : type] ?? '');
   return rows.map(({ name }) => name).toSorted();
 }
 

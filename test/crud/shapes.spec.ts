@@ -15,9 +15,12 @@ import {
   type ColumnOptions,
 } from 'typeorm';
 import type { Type } from '@nestjs/common';
-import { type DatabaseName, DATABASES } from '../harness/databases.js';
+import { type DatabaseName, DATABASES, IS_MYSQL } from '../harness/databases.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { type CrudService, startCrud, wrongFields } from './service.js';
+
+/** MySQL takes the default of a `text` as an expression only. */
+const ofText = (value: string) => (IS_MYSQL ? () => `('${value}')` : value);
 
 /** [column, what a client reads of the default] */
 function defaultsOf(database: DatabaseName): Record<string, [ColumnOptions, unknown]> {
@@ -40,8 +43,8 @@ function defaultsOf(database: DatabaseName): Record<string, [ColumnOptions, unkn
     moment: [{ type: dateTime, default: () => "'2026-01-31 09:30:00'" }, expect.any(String)],
     // The text of a date-time, which a driver would read otherwise than the database.
     momentText: [{ type: dateTime, default: '2026-01-31 09:30:00' }, expect.any(String)],
-    words: [{ type: 'simple-array', default: 'a,b' }, ['a', 'b']],
-    json: [{ type: 'simple-json', default: '{"a":1}' }, { a: 1 }],
+    words: [{ type: 'simple-array', default: ofText('a,b') }, ['a', 'b']],
+    json: [{ type: 'simple-json', default: ofText('{"a":1}') }, { a: 1 }],
   };
 }
 

@@ -7,7 +7,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { AUTH, PASSWORD } from '../auth/auth-app.js';
 import { crudError, type CrudParts, startCrud } from '../crud/service.js';
 import { besides, SERVER_DATABASES } from '../harness/busy-databases.js';
-import { DATABASES, type DatabaseName } from '../harness/databases.js';
+import { DATABASES, type DatabaseName, IS_MYSQL } from '../harness/databases.js';
 import { linesOf } from '../harness/platforms.js';
 import { User } from '../harness/shop.js';
 
@@ -53,7 +53,7 @@ if (SERVER_DATABASES.length > 0)
   describe.each(SERVER_DATABASES)('the limits of %s', (database) => {
     const names = {
       postgres: 'connectionTimeoutMillis, statement_timeout, lock_timeout, stream',
-      mariadb: 'queueLimit, innodb_lock_wait_timeout, max_statement_time, stream',
+      mariadb: `queueLimit, innodb_lock_wait_timeout, ${IS_MYSQL ? 'lock_wait_timeout, max_execution_time' : 'max_statement_time'}, stream`,
       sqlite: '',
     }[database];
 

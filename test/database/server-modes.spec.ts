@@ -5,7 +5,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { checkModes } from '../../lib/database/server-modes.js';
 import { AUTH } from '../auth/auth-app.js';
 import { type CrudParts, crudError, startCrud } from '../crud/service.js';
-import { DATABASES } from '../harness/databases.js';
+import { DATABASES, IS_MYSQL } from '../harness/databases.js';
 import { linesOf } from '../harness/platforms.js';
 import { User } from '../harness/shop.js';
 
@@ -47,7 +47,8 @@ const withMode = (mode: string): object => ({
     ...mysql2,
     createPool: (options: PoolOptions) =>
       mysql2.createPool(options).on('connection', (connection) => {
-        connection.query('SET SESSION max_statement_time = 60, innodb_lock_wait_timeout = 45, sql_mode = ?', [mode]);
+        const limit = IS_MYSQL ? 'lock_wait_timeout = 60, max_execution_time = 60000' : 'max_statement_time = 60';
+        connection.query(`SET SESSION ${limit}, innodb_lock_wait_timeout = 45, sql_mode = ?`, [mode]);
       }),
   },
 });

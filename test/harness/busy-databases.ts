@@ -1,7 +1,7 @@
 /** Databases that are locked, out of connections, down or restarting. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner } from 'typeorm';
-import { DATABASES, type DatabaseName } from './databases.js';
+import { DATABASES, type DatabaseName, IS_MYSQL } from './databases.js';
 
 export interface BusyCase {
   readonly database: DatabaseName;
@@ -39,9 +39,10 @@ const CASES: readonly BusyCase[] = [
   { database: 'postgres', what: 'a full pool', extra: { max: 1, connectionTimeoutMillis: 1_500 }, ...taken },
   {
     database: 'mariadb',
-    what: 'max_statement_time',
+    // `max_execution_time` of MySQL limits reads only.
+    what: IS_MYSQL ? 'lock_wait_timeout' : 'max_statement_time',
     extra: { connectionLimit: 1 },
-    limit: 'SET SESSION max_statement_time = 0.2',
+    limit: IS_MYSQL ? 'SET SESSION lock_wait_timeout = 1' : 'SET SESSION max_statement_time = 0.2',
     hold: (table) => [`LOCK TABLES ${table} WRITE`],
     release: 'UNLOCK TABLES',
   },

@@ -16,6 +16,9 @@ export const DATABASES: readonly DatabaseName[] = [
   ...SERVERS.filter(({ variable }) => process.env[variable]).map(({ database }) => database),
 ];
 
+/** Whether the server of `TEST_MYSQL_URL` is MySQL. Its suites have the name of MariaDB too. */
+export const IS_MYSQL = DATABASES.includes('mariadb') && !(await mysqlVersion()).includes('MariaDB');
+
 export interface TestDatabase {
   name: DatabaseName;
   /** For `TypeOrmModule.forRoot`. */
@@ -86,7 +89,8 @@ async function mariadb(): Promise<TestDatabase> {
     ...mysql2,
     createPool: (options: PoolOptions) =>
       mysql2.createPool(options).on('connection', (connection) => {
-        connection.query('SET SESSION innodb_lock_wait_timeout = 45, max_statement_time = 60');
+        const limit = IS_MYSQL ? 'max_execution_time = 60000' : 'max_statement_time = 60';
+        connection.query(`SET SESSION innodb_lock_wait_timeout = 45, lock_wait_timeout = 60, ${limit}`);
       }),
     // Another process, which gets the options as JSON, uses the driver itself.
     toJSON: () => undefined,
@@ -106,7 +110,7 @@ async function mariadb(): Promise<TestDatabase> {
     name: 'mariadb',
     options: {
       ...COMMON,
-      type: 'mariadb',
+      type: IS_MYSQL ? 'mysql' : 'mariadb',
       url: withDatabase(server, database),
       extra: {
         queueLimit: 10_000,
@@ -124,6 +128,14 @@ async function mariadb(): Promise<TestDatabase> {
         await connection.query(`DROP DATABASE IF EXISTS \`${database}\``);
       }),
   };
+}
+
+async function mysqlVersion(): Promise<string> {
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection(serverUrl('TEST_MYSQL_URL').href);
+  const [[row]] = (await connection.query('SELECT VERSION() AS version')) as unknown as [[{ version: string }]];
+  await connection.end();
+  return row.version;
 }
 
 const withTimeout = (socket: Socket): Socket => socket.setTimeout(90_000, () => socket.destroy());

@@ -12,7 +12,7 @@ import {
   VirtualColumn,
 } from 'typeorm';
 import type { Type } from '@nestjs/common';
-import type { DatabaseName } from '../harness/databases.js';
+import { type DatabaseName, IS_MYSQL } from '../harness/databases.js';
 import type { Model } from './model.js';
 
 @Entity()
@@ -53,7 +53,8 @@ class Document {
   @Column('text') title!: string;
   @Column('simple-json') meta!: object;
   @Column('simple-array', { nullable: true }) words!: string[] | null;
-  @Column({ type: 'simple-json', default: '{}' }) settings!: object;
+  // MySQL takes the default of a text as an expression only.
+  @Column({ type: 'simple-json', default: IS_MYSQL ? () => "('{}')" : '{}' }) settings!: object;
   @Column({ type: 'varchar', length: 500, nullable: true, select: false }) secret!: string | null;
 }
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { isPostgres } from '../../entities/database-family.js';
+import { isMysql, isPostgres } from '../../entities/database-family.js';
 import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
 import { comparable, dialectOf, escapePath } from './dialect.js';
 import { inverseKey, isIndexed, junctionOf } from './foreign-keys.js';
@@ -132,8 +132,8 @@ class ConditionWriter {
     const { driver } = this.dataSource;
     const alias = driver.escape(`related${this.relations++}`);
     const key = inverseKey(relation);
-    if (key && !isIndexed(key, this.dataSource)) {
-      // Without an index, EXISTS would read the related table for each record.
+    if (key && (isMysql(this.dataSource) || !isIndexed(key, this.dataSource))) {
+      // EXISTS would read the related table for each record, on MySQL below OR with an index too.
       const table = `${escapePath(relation.inverseEntityMetadata.tablePath, driver)} ${alias}`;
       const referenced = this.column(owner, key.referencedColumn?.databaseName ?? '');
       const keys = `SELECT ${this.column(alias, key.databaseName)} FROM ${table} WHERE ${this.write(part, alias)}`;

@@ -71,8 +71,10 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   async insert(call: Call, rows: readonly NewRow<T>[], fields?: readonly Field[]) {
-    // Without RETURNING, the database tells the key of one row only.
-    const size = this.returnsKeys ? Math.max(1, Math.floor(MAX_PARAMETERS / this.inserted.length)) : 1;
+    // Without RETURNING, the database tells the generated key of one row only.
+    const isSerial = this.resource.schema.key.fields.some(({ column }) => column.generationStrategy === 'increment');
+    const isTogether = this.returnsKeys || !isSerial;
+    const size = isTogether ? Math.max(1, Math.floor(MAX_PARAMETERS / this.inserted.length)) : 1;
     const inserted: (Inserted<T> | undefined)[] = [];
     for (let start = 0; start < rows.length; start += size)
       inserted.push(...(await this.insertTogether(call, rows.slice(start, start + size), fields)));
@@ -177,7 +179,8 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .values(values as never)
       .updateEntity(false)
       .setParameters(namedParameters(parameters));
-    if (!this.returnsKeys) return { statement: this.statement(query), recordOf: undefined };
+    const compile = (end?: StatementEnd): Statement => compileStatement(this.dataSource, 'master', query, end);
+    if (!this.returnsKeys) return { statement: compile(), recordOf: undefined };
     // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
     const keys = this.resource.schema.key.fields.map((field) => {
       const name = this.dataSource.driver.escape(field.column.databaseName);
@@ -185,7 +188,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     });
     const row = fields && compileRow(this.resource, fields, this.dataSource);
     const returned = [...keys, ...(row?.returned ?? [])];
-    return { statement: this.statement(query, () => ` RETURNING ${returned.join(', ')}`), recordOf: row?.recordOf };
+    return { statement: compile(() => ` RETURNING ${returned.join(', ')}`), recordOf: row?.recordOf };
   }
 
   private replacement(sent: Values, condition: Condition, fields: readonly Field[] | undefined): Returning<T> {
@@ -213,10 +216,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private matching(query: Restrictable<T>, condition: Condition, first: number, end?: StatementEnd): Statement {
     const { tableName } = this.resource.metadata;
     const where = conditionSql(condition, this.dataSource.driver.escape(tableName), this.dataSource, first);
-    return this.statement(query.where(where, namedParameters(first + this.bound(condition).length)), end);
-  }
-
-  private statement(query: QueryBuilder<T>, end?: StatementEnd): Statement {
+    query.where(where, namedParameters(first + this.bound(condition).length));
     return compileStatement(this.dataSource, 'master', query, end);
   }
 }

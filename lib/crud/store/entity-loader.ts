@@ -1,6 +1,6 @@
 /** Reads the entities that listeners and subscribers get, inside of the transaction of a write. */
 import { ConflictException } from '@nestjs/common';
-import type { EntityManager, FindManyOptions, Repository } from 'typeorm';
+import type { FindManyOptions, Repository } from 'typeorm';
 import { isSqlite } from '../../entities/database-family.js';
 import { columnValue } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
@@ -70,8 +70,7 @@ export class EntityLoader<T extends object> {
   /** Listeners get values: the database evaluates its defaults, in the types of their columns. */
   async withDefaults(call: Call, values: Values): Promise<Values> {
     const { dataSource } = this.database;
-    const { driver, manager: own } = dataSource;
-    const manager: EntityManager = managerOf(call, this.database) ?? own;
+    const { driver } = dataSource;
     const fields = [...values.keys()].filter((field) => values.get(field) === DATABASE_DEFAULT);
     if (fields.length === 0) return values;
     const selected = fields.map(({ column }, index) => {
@@ -81,7 +80,7 @@ export class EntityLoader<T extends object> {
       return `CASE WHEN 1 = 0 THEN record.${driver.escape(column.databaseName)} ELSE ${sql} END AS value${index}`;
     });
     const table = escapePath(this.resource.metadata.tablePath, driver);
-    const [row = {}] = await manager.query<Record<string, unknown>[]>(
+    const [row = {}] = await (managerOf(call, this.database) ?? dataSource).query<Record<string, unknown>[]>(
       `SELECT ${selected.join(', ')} FROM (SELECT 1 AS one) AS one LEFT JOIN ${table} AS record ON 1 = 0`,
     );
     const read = ({ column }: Field, index: number): unknown =>

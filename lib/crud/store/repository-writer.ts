@@ -52,9 +52,8 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       for (const field of key.fields)
         if (field.insertable && !values.has(field)) setOwn(entity, field.property, undefined);
       const stored = await this.insertEntity(call, fill(entity, values), values);
-      inserted.push({
-        key: key.hold(await Promise.all(key.fields.map((field) => this.exact(call, field, stored, values)))),
-      });
+      const parts = await Promise.all(key.fields.map((field) => this.exact(call, field, stored, values)));
+      inserted.push({ key: key.hold(parts) });
     }
     return inserted;
   }
@@ -67,7 +66,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const held = new Map(schema.fields.map((field) => [field, columnValue(field.column, entity)]));
     const storable = this.storable(held);
     const arrays = new Map([...held].filter(([field, value]) => storable.get(field) !== value));
-    fill(entity, this.storable(arrays));
+    fill(entity, new Map([...arrays.keys()].map((field) => [field, storable.get(field)])));
     const repository = this.methods(call);
     const builder = (isHeard ? this.manager(call) : repository.manager).createQueryBuilder().insert();
     const insert = intoColumns(builder, metadata).values(entity).callListeners(!isHeard);
@@ -230,7 +229,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const sequence = [escapePath(this.resource.metadata.tablePath, dataSource.driver), column.databaseName];
     const source = managerOf(call, this.database) ?? dataSource;
     const [row] = await source.query<{ found: string }[]>(lastKey(dataSource), isPostgres(dataSource) ? sequence : []);
-    // A listener may have made another one, which is farther away than rounding leads.
-    return Math.abs(Number(row?.found) - Number(key)) < 2_048 ? row?.found : key;
+    // A listener may have made another one, which is farther away than rounding leads. On MySQL, TypeORM appends the
+    // place of the row to a key that the driver returns as text.
+    const isOwn = [row?.found, `${row?.found}0`].some((own) => Math.abs(Number(own) - Number(key)) < 2_048);
+    return isOwn ? row?.found : key;
   }
 }

@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
 import { toJson } from '../../entities/record-input.js';
+import { ServiceUnavailable } from '../../http/failure.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { Task } from '../plan/plan.js';
 import { assertChangeable, changeCondition, columnsOnly, findAll } from '../read/records.js';
-import { findColumns, notFoundError, readTargets, refusalOf } from '../read/records.js';
-import type { Target } from '../read/records.js';
+import { findColumns, notFoundError, readTargets, refusalOf, type Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
 import { valueAt } from '../store/entity-values.js';
@@ -70,16 +70,15 @@ export async function updateRecords<T extends object>(
         if (isMerging && JSON.stringify(current) !== JSON.stringify(known)) return undefined;
         let updated: T | undefined;
         for (const index of order) {
-          const target = targets[index] as Target;
           const assertUnchanged = async (call: Call): Promise<void> => {
-            const found = await findColumns({ ...within, call }, target.key, compared, true);
+            const found = await findColumns({ ...within, call }, targets[index]?.key, compared, true);
             const isSame = ({ path }: Field): boolean =>
               isDeepStrictEqual(toJson(valueAt(path, found)), toJson(valueAt(path, known[index])));
             if (found && !compared.fields.every(isSame)) throw CHANGED;
           };
           const check = isHeard && isMerging ? assertUnchanged : undefined;
           updated = await forItem(nameOf(index), () =>
-            updateRecord(within, target, changes[index] as Change<T>, check),
+            updateRecord(within, targets[index] as Target, changes[index] as Change<T>, check),
           );
         }
         const records = await readUpdated(within, targets, isSingle ? updated : undefined);
@@ -98,7 +97,8 @@ export async function updateRecords<T extends object>(
   } catch (error) {
     // An unknown record is 404, whatever else is wrong. A statement that failed may have ended the transaction.
     const hasFailed = !(error instanceof BadRequestException) || error.cause !== undefined;
-    const isFinal = error instanceof NotFoundException || (hasFailed && managerOf(call, database) !== undefined);
+    const isKnown = error instanceof NotFoundException || error instanceof ServiceUnavailable;
+    const isFinal = isKnown || (hasFailed && managerOf(call, database) !== undefined);
     if (!isFinal) for (const target of targets) await assertChangeable(task, target);
     throw error;
   }
