@@ -6,7 +6,7 @@ import { AfterLoad, Column, DeleteDateColumn, Entity, PrimaryGeneratedColumn } f
 import type { Answer } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
-import { rawTarget } from '../harness/raw-socket.js';
+import { rawRequest } from '../harness/raw-socket.js';
 import { StatementLog } from '../harness/statement-log.js';
 import { type CrudService, failure, startCrud, wrongFields } from './service.js';
 import { startTwins, type Twins } from './twins.js';
@@ -251,7 +251,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('[7.8] ends the connection where a statement fails after the first byte', async () => {
     Line.failsAt = 5_500;
-    const { status, body, raw } = await rawTarget(service.port, '/api/lines/export?format=csv', {});
+    const request = 'GET /api/lines/export?format=csv HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    const { status, body, raw } = await rawRequest(service.port, request, { timeoutMs: 60_000 });
     Line.failsAt = undefined;
     expect([status, body.startsWith('id,text\r\n1,x')]).toEqual([200, true]);
     // A whole body in chunks ends with one of length 0.

@@ -19,6 +19,9 @@ export const DATABASES: readonly DatabaseName[] = [
 /** Whether the server of `TEST_MYSQL_URL` is MySQL. Its suites have the name of MariaDB too. */
 export const IS_MYSQL = DATABASES.includes('mariadb') && !(await mysqlVersion()).includes('MariaDB');
 
+/** Whether `TEST_POSTGRES_URL` leads to PgBouncer, by the user that `scripts/engines/pgbouncer` makes. */
+export const IS_POOLED = /\/\/declarest_pooled@/.test(process.env['TEST_POSTGRES_URL'] ?? '');
+
 export interface TestDatabase {
   name: DatabaseName;
   /** For `TypeOrmModule.forRoot`. */
