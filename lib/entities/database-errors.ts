@@ -91,11 +91,11 @@ export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
 }
 
 /** Whether another transaction made the database roll this one back, by a deadlock or by its isolation level. */
-export const isLostRace = (error: unknown): boolean =>
-  error instanceof QueryFailedError &&
-  /^(40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD|SQLITE_BUSY_SNAPSHOT)$/.test(
-    String((error.driverError as DriverError).code),
-  );
+export function isLostRace(error: unknown): boolean {
+  const { code, errcode } =
+    error instanceof QueryFailedError ? (error.driverError as DriverError) : ({} as DriverError);
+  return /^(40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD|SQLITE_BUSY_SNAPSHOT|517)$/.test(String(errcode ?? code));
+}
 
 export class DatabaseUnavailable extends ServiceUnavailable {
   constructor(options?: { readonly cause: unknown }) {

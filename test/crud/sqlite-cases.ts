@@ -48,15 +48,21 @@ class Wide {
 
 export const ENTITIES = [Shelf, Book, Mark, Wide];
 
-/** @param dataSource the options of the driver @param warnings about it */
-export function sqliteCases(
-  name: string,
-  dataSource: () => object | Promise<object>,
-  warnings: readonly string[] = [],
-): void {
+export interface Variant {
+  /** Of TypeORM. */
+  readonly options: object;
+  /** Another connection to the file, by the same library: SQLite's locks have no effect between two in one process. */
+  readonly open?: new (file: string, options: object) => Driver;
+  /** About the driver. */
+  readonly warnings?: readonly string[];
+}
+
+export function sqliteCases(name: string, variantOf: () => Variant | Promise<Variant>): void {
   describe(`SQLite by the driver ${name}`, () => {
     let service: CrudService;
+    let variant: Variant;
     beforeAll(async () => {
+      variant = await variantOf();
       service = await startCrud('express', {
         database: 'sqlite',
         entities: ENTITIES,
@@ -66,7 +72,7 @@ export function sqliteCases(
           { entity: Mark, endpoint: '/marks', maxListSize: 100 },
           { entity: Wide, endpoint: '/wide', maxListSize: 100, clientId: true },
         ],
-        dataSource: (await dataSource()) as never,
+        dataSource: { timeout: 50, ...variant.options } as never,
       });
       await service.post('/shelves', { name: 'A', label: 'AP8B' });
       await service.post('/books', { shelfId: 1 });
@@ -75,7 +81,7 @@ export function sqliteCases(
 
     it('[1] starts with the warnings that it needs', () => {
       expect(linesOf(service.logs, 'warn').filter((line) => line.includes('of the data source'))).toEqual(
-        warnings.map((line) => expect.stringContaining(line)),
+        (variant.warnings ?? []).map((line) => expect.stringContaining(line)),
       );
     });
 
@@ -152,6 +158,18 @@ export function sqliteCases(
       const { status, headers } = await service.post('/shelves', { name: 'C' });
       await service.dataSource.query('PRAGMA query_only = OFF');
       expect([status, headers['retry-after']]).toEqual([503, '5']);
+    });
+
+    it('[4.3] answers 503 with Retry-After for a file that another connection has locked', async ({ skip }) => {
+      const { open: Open } = variant;
+      if (!Open) return skip();
+      const other = new Open((service.dataSource.options as { database: string }).database, {});
+      other.prepare('BEGIN IMMEDIATE').run();
+      const { status, headers } = await service.post('/marks', { label: 'locked' });
+      other.prepare('COMMIT').run();
+      other.close();
+      expect([status, headers['retry-after']]).toEqual([503, '5']);
+      expect((await service.post('/marks', { label: 'unlocked' })).status).toBe(201);
     });
 
     it('[4.3] answers 503 with Retry-After for a full database', async () => {

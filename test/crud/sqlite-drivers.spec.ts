@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { REPOSITORY } from '../compiled.js';
 import { blocksOf } from '../docs-blocks.js';
 import { DATABASES } from '../harness/databases.js';
-import { type Driver, sqliteCases } from './sqlite-cases.js';
+import { type Driver, sqliteCases, type Variant } from './sqlite-cases.js';
 
 const require = createRequire(import.meta.url);
 
@@ -59,9 +59,14 @@ async function nodeDriver(): Promise<unknown> {
   return module.exports;
 }
 
+const variantOf = (driver: unknown): Variant => ({
+  options: { driver, prepareDatabase: undefined },
+  open: driver as typeof BareDriver,
+});
+
 if (DATABASES.includes('sqlite')) {
-  sqliteCases('one without codes', () => ({ driver: BareDriver, prepareDatabase: undefined }));
+  sqliteCases('one without codes', () => variantOf(BareDriver));
   // The recipe needs an option of Node 24.
   if (Number.parseInt(process.versions.node, 10) >= 24)
-    sqliteCases('node:sqlite', async () => ({ driver: await nodeDriver(), prepareDatabase: undefined }));
+    sqliteCases('node:sqlite', async () => variantOf(await nodeDriver()));
 }

@@ -1,6 +1,6 @@
 /** What the errors of drivers mean that no server here throws, as the drivers bring them. */
 import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
-import { databaseFailureOf } from '../../lib/entities/database-errors.js';
+import { databaseFailureOf, isLostRace } from '../../lib/entities/database-errors.js';
 
 const errorOf = (message: string, members: object = {}): Error => Object.assign(new Error(message), members);
 const failed = (message: string, members: object = {}): QueryFailedError =>
@@ -88,6 +88,12 @@ describe('errors of drivers', () => {
 
   it.each(SQLITE)("[4.3] are read by SQLite's own messages and codes: %s, %s", (_, failure, error) => {
     expect(databaseFailureOf(error)).toBe(failure);
+  });
+
+  it('[4.3] are a lost race where a file has changed since the transaction has read it, and no locked file', () => {
+    expect(isLostRace(failed('database is locked', { code: 'SQLITE_BUSY_SNAPSHOT' }))).toBe(true);
+    expect(isLostRace(node(517, 'database is locked'))).toBe(true);
+    expect(isLostRace(node(5, 'database is locked'))).toBe(false);
   });
 
   it.each(QUOTING)('[4.3] are not read by the values that they quote: %s', (_, error) => {
