@@ -46,7 +46,13 @@ class Wide {
   @Column({ type: 'datetime', nullable: true }) at!: Date | null;
 }
 
-export const ENTITIES = [Shelf, Book, Mark, Wide];
+export const SQLITE_ENTITIES = [Shelf, Book, Mark, Wide];
+export const SQLITE_RESOURCES = [
+  { entity: Shelf, endpoint: '/shelves', enableBatch: true, maxListSize: 100 },
+  { entity: Book, endpoint: '/books', maxListSize: 100 },
+  { entity: Mark, endpoint: '/marks', maxListSize: 100 },
+  { entity: Wide, endpoint: '/wide', maxListSize: 100, clientId: true },
+];
 
 export interface Variant {
   /** Of TypeORM. */
@@ -65,13 +71,8 @@ export function sqliteCases(name: string, variantOf: () => Variant | Promise<Var
       variant = await variantOf();
       service = await startCrud('express', {
         database: 'sqlite',
-        entities: ENTITIES,
-        resources: [
-          { entity: Shelf, endpoint: '/shelves', enableBatch: true, maxListSize: 100 },
-          { entity: Book, endpoint: '/books', maxListSize: 100 },
-          { entity: Mark, endpoint: '/marks', maxListSize: 100 },
-          { entity: Wide, endpoint: '/wide', maxListSize: 100, clientId: true },
-        ],
+        entities: SQLITE_ENTITIES,
+        resources: SQLITE_RESOURCES,
         dataSource: { timeout: 50, ...variant.options } as never,
       });
       await service.post('/shelves', { name: 'A', label: 'AP8B' });

@@ -72,7 +72,10 @@ const SQLITE: readonly (readonly [string, string | undefined, Error])[] = [
     'conflict',
     failed('SQLITE_CONSTRAINT: UNIQUE constraint failed: category.name', { errno: 19, code: 'SQLITE_CONSTRAINT' }),
   ],
-  ['turso', 'conflict', turso('Runtime error: UNIQUE constraint failed: category.name (19)')],
+  ['turso', 'conflict', turso('step failed: Runtime error: UNIQUE constraint failed: category.name (19)')],
+  ['turso', 'conflict', turso('step failed: Runtime error: immediate foreign key constraint failed')],
+  ['turso', 'invalid', turso('step failed: Runtime error: CHECK constraint failed: price > 0 (19)')],
+  ['turso', 'unavailable', turso('step failed: Database is full: database or disk is full')],
   ['none of them', undefined, node(1, 'no such table: category')],
 ];
 
