@@ -1,5 +1,14 @@
 /** What is the same with every driver of SQLite. `test/engines/embedded.spec.ts` runs it with packages that CI lacks. */
-import { Check, Column, Entity, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn, type Relation } from 'typeorm';
+import {
+  Check,
+  Column,
+  Entity,
+  IsNull,
+  ManyToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  type Relation,
+} from 'typeorm';
 import { linesOf } from '../harness/platforms.js';
 import { type CrudService, failure, startCrud } from './service.js';
 
@@ -135,6 +144,14 @@ export function sqliteCases(name: string, variantOf: () => Variant | Promise<Var
       expect(data.width).toBe('Infinity');
       expect((await service.put('/shelves/1', data)).json.data).toEqual(data);
       expect(await service.dataSource.query('SELECT COUNT(*) AS n FROM shelf WHERE width = 9e999')).toEqual([{ n: 1 }]);
+    });
+
+    it('[4.6] leaves to TypeORM what it does with better-sqlite3: large integers and undefined', async () => {
+      const { dataSource } = service;
+      await dataSource.getRepository(Wide).insert({ id: '9007199254740995', total: undefined as never });
+      const found = await dataSource.getRepository(Wide).find({ where: { total: IsNull() } });
+      expect(found.map(({ id }) => Number(id))).toEqual([Number('9007199254740995')]);
+      expect(await dataSource.query('SELECT ? AS absent', [undefined])).toEqual([{ absent: null }]);
     });
 
     it('[4.6] stores a record whose only value is null', async () => {
