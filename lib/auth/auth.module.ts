@@ -115,11 +115,11 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 
   async onModuleInit(): Promise<void> {
-    await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
     findFailureProviders(this.application);
     const { plugins, authBasePath } = this.options;
     for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);
     if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
+    await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
   }
 
   onApplicationBootstrap(): void {
