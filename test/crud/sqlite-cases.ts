@@ -30,7 +30,6 @@ class Shelf {
   @Column({ type: 'text', unique: true }) name!: string;
   @Column({ type: 'blob', nullable: true }) label!: Buffer | null;
   @Column({ type: 'int', default: 1 }) pages!: number;
-  @Column({ type: 'real', nullable: true }) width!: number | null;
 }
 
 @Entity()
@@ -53,6 +52,7 @@ class Wide {
   @Column({ type: 'decimal', precision: 10, scale: 2, nullable: true }) price!: string | null;
   @Column({ type: 'simple-json', nullable: true }) data!: object | null;
   @Column({ type: 'datetime', nullable: true }) at!: Date | null;
+  @Column({ type: 'real', nullable: true }) width!: number | null;
 }
 
 export const SQLITE_ENTITIES = [Shelf, Book, Mark, Wide];
@@ -82,6 +82,8 @@ export function sqliteCases(name: string, variantOf: () => Variant | Promise<Var
         database: 'sqlite',
         entities: SQLITE_ENTITIES,
         resources: SQLITE_RESOURCES,
+        // The document says nothing of infinity.
+        isDescribed: (path) => !path.startsWith('/wide'),
         dataSource: { timeout: 50, ...variant.options } as never,
       });
       await service.post('/shelves', { name: 'A', label: 'AP8B' });
@@ -124,7 +126,7 @@ export function sqliteCases(name: string, variantOf: () => Variant | Promise<Var
 
     it('[4.6] answers bytes as base64, which can be sent back', async () => {
       const { data } = (await service.get('/shelves/1')).json;
-      expect(data).toEqual({ id: 1, name: 'A', label: 'AP8B', pages: 1, width: null });
+      expect(data).toEqual({ id: 1, name: 'A', label: 'AP8B', pages: 1 });
       expect((await service.put('/shelves/1', data)).json.data).toEqual(data);
     });
 
@@ -135,15 +137,16 @@ export function sqliteCases(name: string, variantOf: () => Variant | Promise<Var
         price: '12345678.90',
         data: { a: [1, null] },
         at: '2026-02-03T04:05:06.789Z',
+        width: 1.5,
       };
       expect((await service.post('/wide', sent)).json.data).toEqual(sent);
       expect((await service.put(`/wide/${sent.id}`, sent)).json.data).toEqual(sent);
       expect((await service.get(`/wide/${sent.id}`)).json.data).toEqual(sent);
-      await service.dataSource.query('UPDATE shelf SET width = 9e999');
-      const { data } = (await service.get('/shelves/1')).json;
-      expect(data.width).toBe('Infinity');
-      expect((await service.put('/shelves/1', data)).json.data).toEqual(data);
-      expect(await service.dataSource.query('SELECT COUNT(*) AS n FROM shelf WHERE width = 9e999')).toEqual([{ n: 1 }]);
+      await service.dataSource.query('UPDATE wide SET width = 9e999');
+      const { data } = (await service.get(`/wide/${sent.id}`)).json;
+      expect(data).toEqual({ ...sent, width: 'Infinity' });
+      expect((await service.put(`/wide/${sent.id}`, data)).json.data).toEqual(data);
+      expect(await service.dataSource.query('SELECT COUNT(*) AS n FROM wide WHERE width = 9e999')).toEqual([{ n: 1 }]);
     });
 
     it('[4.6] leaves to TypeORM what it does with better-sqlite3: large integers and undefined', async () => {
