@@ -114,16 +114,16 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
     return defineModule(options as AuthAsyncOptions);
   }
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     findFailureProviders(this.application);
     const { plugins, authBasePath } = this.options;
     for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);
     if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
+    await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
   }
 
-  async onApplicationBootstrap(): Promise<void> {
+  onApplicationBootstrap(): void {
     this.warnOfRepeatedPrefix();
-    await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
   }
 
   private warnOfRepeatedPrefix(): void {

@@ -1,13 +1,19 @@
 /** Finds drivers that wait for ever: with them, a locked row or a network that drops packets stops all requests. */
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
+import { isSqlite } from '../entities/database-family.js';
 import { InvalidOptionError, isProduction } from '../options/invalid-option.js';
 import { checkModes } from './server-modes.js';
 
 /** The variables of the session. A server has only those that it knows. */
-const OF_POSTGRES = `SELECT name AS "Variable_name", setting AS "Value" FROM pg_settings WHERE name LIKE '%_timeout'`;
+const OF_POSTGRES = `SELECT name AS "Variable_name", setting AS "Value" FROM pg_settings WHERE name LIKE '%_timeout'
+  UNION ALL SELECT 'version', version()`;
 const OF_MYSQL = `SHOW SESSION VARIABLES WHERE Variable_name LIKE '%_timeout' OR Variable_name LIKE 'max_%_time'
   OR Variable_name LIKE 'character_set_%' OR Variable_name LIKE 'wsrep_%' OR Variable_name = 'sql_mode'`;
+/** The last row reads the file. */
+const OF_SQLITE = `SELECT 'source' AS "Variable_name", sqlite_source_id() AS "Value" UNION ALL SELECT 'text', 'a' || char(0)
+  UNION ALL SELECT 'tables', COUNT(*) FROM sqlite_master`;
+const WRONG_KEY = 'SQLite says "file is not a database": correct the key of the encrypted file, or the path';
 
 /** Defaults that count as no limit, as 0 does: they are longer than a request may take. */
 const TOO_LONG: Readonly<Record<string, number>> = { innodb_lock_wait_timeout: 50, lock_wait_timeout: 3600 };
@@ -39,12 +45,17 @@ const MYSQL = ofMysql2('lock_wait_timeout max_execution_time', 'lock_wait_timeou
 export async function checkLimits(dataSource: DataSource, isStrict: boolean): Promise<boolean> {
   type Options = Readonly<Record<string, unknown>> & { extra?: object };
   const { type, extra, connectTimeoutMS, ...options } = dataSource.options as object as Options;
-  if (type !== 'postgres' && type !== 'mariadb' && type !== 'mysql') return false;
-  const sql = type === 'postgres' ? OF_POSTGRES : OF_MYSQL;
-  const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(sql);
+  const isServer = type === 'postgres' || type === 'mariadb' || type === 'mysql';
+  if (!isServer && !isSqlite(dataSource)) return false;
+  const sql = type === 'postgres' ? OF_POSTGRES : isServer ? OF_MYSQL : OF_SQLITE;
+  const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(sql).catch((cause: unknown) => {
+    if (!/file is not a database/.test(String(cause))) throw cause;
+    throw new InvalidOptionError('The file of the data source', 'a database that its key opens', 'another', WRONG_KEY);
+  });
   const variables = Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   const values: Record<string, unknown> = { connectionTimeoutMillis: connectTimeoutMS, ...extra, ...variables };
-  if (type !== 'postgres') checkModes(variables, { ...options, ...extra }, isStrict);
+  checkModes(variables, { type, ...options, ...extra }, isStrict);
+  if (!isServer) return false;
   const isCluster = variables['wsrep_on'] === 'ON';
   const [names, lines] = type === 'postgres' ? POSTGRES : 'max_statement_time' in values ? MARIADB : MYSQL;
   const isSet = (value: unknown, end = Infinity): boolean => !!value && !(Number(value) <= 0 || Number(value) >= end);

@@ -1,6 +1,6 @@
-/** Finds settings of MySQL, MariaDB and mysql2 that let values change, or become SQL. */
+/** Finds settings of MySQL, MariaDB and mysql2 that let values change or become SQL, and embedded engines that lose them. */
 import { Logger } from '@nestjs/common';
-import { InvalidOptionError } from '../options/invalid-option.js';
+import { InvalidOptionError, isProduction } from '../options/invalid-option.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -10,21 +10,19 @@ interface Rule {
   readonly advice: string;
   /** @returns what is wrong, if something is */
   readonly wrong: (variables: Settings, options: Settings) => unknown;
-  /** Whether it stops every start, or only warns with `strict` too. Others stop the start with `strict`. */
-  readonly always?: 'refused' | 'warned';
+  /** Whether it stops every start, or only warns with `strict` too. Others stop the start with `strict` (in production). */
+  readonly always?: 'refused' | 'warned' | 'in production';
 }
 
 const unless = (isRight: boolean, value: unknown): unknown => (isRight ? undefined : value);
-const of = (settings: Settings, name: string): string => String(settings[name] ?? '');
-
 const CHARACTER_SETS = ['character_set_client', 'character_set_connection', 'character_set_results'];
 
-const RULES: readonly Rule[] = [
+const OF_MYSQL: readonly Rule[] = [
   {
     path: 'The sql_mode of the data source',
     expected: 'without NO_BACKSLASH_ESCAPES',
     advice: 'Remove it on the server: mysql2 escapes by backslash, so texts of clients would run as SQL',
-    wrong: (variables) => unless(!/\bNO_BACKSLASH_ESCAPES\b/.test(of(variables, 'sql_mode')), variables['sql_mode']),
+    wrong: ({ sql_mode: mode }) => unless(!/\bNO_BACKSLASH_ESCAPES\b/.test(String(mode)), mode),
     always: 'refused',
   },
   {
@@ -38,16 +36,13 @@ const RULES: readonly Rule[] = [
     path: 'The sql_mode of the data source',
     expected: 'strict',
     advice: 'Add STRICT_TRANS_TABLES on the server: without it, values that do not fit are cut or replaced',
-    wrong: (variables) => {
-      const mode = of(variables, 'sql_mode');
-      return unless(/\bSTRICT_(TRANS|ALL)_TABLES\b/.test(mode), mode || 'none');
-    },
+    wrong: ({ sql_mode: mode }) => unless(/\bSTRICT_(TRANS|ALL)_TABLES\b/.test(String(mode)), mode || 'none'),
   },
   {
     path: 'The character set of the data source',
     expected: 'utf8mb4',
     advice: "Set `charset: 'utf8mb4'` in the options of TypeORM: other texts are stored with wrong characters",
-    wrong: (variables) => CHARACTER_SETS.map((name) => of(variables, name)).find((each) => each !== 'utf8mb4'),
+    wrong: (variables) => CHARACTER_SETS.map((name) => variables[name]).find((each) => each !== 'utf8mb4'),
   },
   {
     path: 'wsrep_sync_wait of the data source',
@@ -55,10 +50,7 @@ const RULES: readonly Rule[] = [
     advice:
       'Set it on the server, or by `SET SESSION wsrep_sync_wait = 1` for each connection: a node that is behind shows ' +
       'clients less than they have written, and ended sessions as open',
-    wrong: (variables) => {
-      const waits = (Number(variables['wsrep_sync_wait']) & 1) === 1;
-      return unless(waits || variables['wsrep_on'] !== 'ON', of(variables, 'wsrep_sync_wait'));
-    },
+    wrong: ({ wsrep_on, wsrep_sync_wait: waits }) => unless(wsrep_on !== 'ON' || Number(waits) % 2 === 1, waits),
   },
   {
     path: '`replication` of the data source',
@@ -75,13 +67,41 @@ const RULES: readonly Rule[] = [
   },
 ];
 
+/** What better-sqlite3, its variant with encryption and node:sqlite do right. A server has none of the variables. */
+const EMBEDDED: readonly Rule[] = [
+  {
+    path: 'The driver of the data source',
+    expected: 'one that reads whole texts',
+    advice: 'Use better-sqlite3: PUT of what GET answers would store a shorter text',
+    wrong: ({ text = 'a\0' }) => unless(text === 'a\0', 'one that cuts them at the character NUL'),
+    always: 'refused',
+  },
+  {
+    path: 'sqlite_source_id() of the data source',
+    expected: 'that of a release of SQLite',
+    advice: 'Use better-sqlite3: declarest is not tested with this engine',
+    // Changed sources end with "alt1" or the like (sqlite.org).
+    wrong: ({ source: id = '0'.repeat(64) }) => unless(/\b[0-9a-f]{64}$/.test(String(id)), id),
+    always: 'warned',
+  },
+  {
+    path: 'The database of the data source',
+    expected: 'one for production',
+    advice: 'Use it for development only: acknowledged writes may be lost',
+    wrong: ({ version }, { type }) =>
+      type === 'sqljs' ? 'sql.js' : unless(!/\bPGlite\b/.test(String(version)), 'PGlite'),
+    always: 'in production',
+  },
+];
+
 /** Logs what is wrong. @throws InvalidOptionError for what is not safe, and for most others with `strict` */
 export function checkModes(variables: Settings, options: Settings, isStrict: boolean): void {
-  for (const { path, expected, advice, wrong, always } of RULES) {
+  for (const { path, expected, advice, wrong, always } of 'sql_mode' in variables ? OF_MYSQL : EMBEDDED) {
     const got = wrong(variables, options);
     if (got === undefined) continue;
     const error = new InvalidOptionError(path, expected, String(got), advice);
-    if (always === 'refused' || (isStrict && always !== 'warned')) throw error;
+    const isStopped = always === 'in production' ? isProduction() : always !== 'warned';
+    if (always === 'refused' || (isStrict && isStopped)) throw error;
     new Logger('declarest').warn(error.message);
   }
 }

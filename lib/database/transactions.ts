@@ -180,17 +180,13 @@ async function rollBackByHand(runner: QueryRunner, reason: unknown): Promise<voi
     logger.error(`${what}, and was ended by ROLLBACK.`);
   } catch {
     logger.error(`${what}, and its connection was closed.`);
-    await closeConnection(runner);
+    // It may be closed already.
+    await closeConnection(runner).catch(() => undefined);
   }
 }
 
 /** Pools drop a connection that was closed. */
 async function closeConnection(runner: QueryRunner): Promise<void> {
-  try {
-    const connection = (await runner.connect()) as { end(): Promise<void>; destroy(): void };
-    if (isPostgres(runner.connection)) await connection.end();
-    else connection.destroy();
-  } catch {
-    // It is closed already.
-  }
+  const connection = (await runner.connect()) as { end(): Promise<void>; destroy(): void };
+  return isPostgres(runner.connection) ? connection.end() : connection.destroy();
 }

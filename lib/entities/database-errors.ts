@@ -12,14 +12,14 @@ export type DatabaseFailure = 'conflict' | 'invalid' | 'denied' | 'unavailable' 
 const rows: readonly [DatabaseFailure, RegExp][] = [
   // SQLite: better-sqlite3 has extended codes, node:sqlite their numbers; all drivers bring SQLite's own messages.
   ['conflict', /^(SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID|FOREIGNKEY|TRIGGER)|SQLite 1811)$/],
-  ['conflict', /^([\w ]+: )?(UNIQUE|FOREIGN KEY) constraint failed\b/],
+  ['conflict', /^([\w ]+: )*(UNIQUE|FOREIGN KEY|immediate foreign key) constraint failed\b/],
   ['invalid', /^(SQLITE_CONSTRAINT|SQLITE_MISMATCH|SQLITE_TOOBIG|SQLITE_RANGE)/],
   ['unavailable', /^SQLITE_(BUSY|LOCKED|READONLY|FULL)/],
-  ['invalid', /^([\w ]+: )?((NOT NULL|CHECK) constraint failed: |cannot store \w+ value in )/],
-  ['invalid', /^([\w ]+: )?(datatype mismatch|string or blob too big)$/],
+  ['invalid', /^([\w ]+: )*((NOT NULL|CHECK) constraint failed: |cannot store \w+ value in )/],
+  ['invalid', /^([\w ]+: )*(datatype mismatch|string or blob too big)$/],
   [
     'unavailable',
-    /^([\w ]+: )?(database( table| schema)? is locked|attempt to write a readonly|database or disk is full)/,
+    /^([\w ]+: )*(database( table| schema)? is locked|attempt to write a readonly|database or disk is full)/,
   ],
   ['read-only', /^cannot modify .+ because it is a view$/],
   // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, 44: check option of a view, 54: limits, P0001: raised by a
@@ -91,11 +91,11 @@ export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
 }
 
 /** Whether another transaction made the database roll this one back, by a deadlock or by its isolation level. */
-export const isLostRace = (error: unknown): boolean =>
-  error instanceof QueryFailedError &&
-  /^(40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD|SQLITE_BUSY_SNAPSHOT)$/.test(
-    String((error.driverError as DriverError).code),
-  );
+export function isLostRace(error: unknown): boolean {
+  const { code, errcode } =
+    error instanceof QueryFailedError ? (error.driverError as DriverError) : ({} as DriverError);
+  return /^(40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD|SQLITE_BUSY_SNAPSHOT|517)$/.test(String(errcode ?? code));
+}
 
 export class DatabaseUnavailable extends ServiceUnavailable {
   constructor(options?: { readonly cause: unknown }) {

@@ -317,6 +317,12 @@ class Page {
 @Entity()
 class Reader extends AuthUser {}
 
+@Entity()
+class Member {
+  @PrimaryGeneratedColumn('uuid') id!: string;
+  @Column({ length: 36 }) ownerId!: string;
+}
+
 const books: CrudOptions<Book> = { entity: Book, endpoint: '/books', enablePagination: true };
 const bookWarnings = (options: Partial<CrudOptions<Book>>, ...more: Type[]): Promise<string[]> =>
   warningsOf([CrudController({ ...books, ...options }), ...more], [Book, Shelf, Page]);
@@ -359,6 +365,15 @@ describe('columns', () => {
     const controllers = [CrudController({ ...books, owner: 'price' })];
     const { message } = await crudError('express', { entities: [Book, Shelf], controllers });
     expect(message).toContain('must be fields among title, ownerId, shelfId, got "price"');
+  });
+
+  it('says that no column has the type of the id of users, where an owner names another one', async () => {
+    const controllers = [CrudController({ entity: Member, endpoint: '/members', maxListSize: 9, owner: 'ownerId' })];
+    const { message } = await crudError('express', { entities: [Member, Reader], controllers });
+    expect(message).toBe(
+      "CRUD option `owner` of Member must be a field with the type of the user's id (integer), which none has, got " +
+        '"ownerId". Name the column that holds the id of the user and has its type, such as `ownerId`.',
+    );
   });
 
   it('warns of a required column that nothing can set', async () => {

@@ -1,6 +1,6 @@
 /** What the errors of drivers mean that no server here throws, as the drivers bring them. */
 import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
-import { databaseFailureOf } from '../../lib/entities/database-errors.js';
+import { databaseFailureOf, isLostRace } from '../../lib/entities/database-errors.js';
 
 const errorOf = (message: string, members: object = {}): Error => Object.assign(new Error(message), members);
 const failed = (message: string, members: object = {}): QueryFailedError =>
@@ -72,7 +72,10 @@ const SQLITE: readonly (readonly [string, string | undefined, Error])[] = [
     'conflict',
     failed('SQLITE_CONSTRAINT: UNIQUE constraint failed: category.name', { errno: 19, code: 'SQLITE_CONSTRAINT' }),
   ],
-  ['turso', 'conflict', turso('Runtime error: UNIQUE constraint failed: category.name (19)')],
+  ['turso', 'conflict', turso('step failed: Runtime error: UNIQUE constraint failed: category.name (19)')],
+  ['turso', 'conflict', turso('step failed: Runtime error: immediate foreign key constraint failed')],
+  ['turso', 'invalid', turso('step failed: Runtime error: CHECK constraint failed: price > 0 (19)')],
+  ['turso', 'unavailable', turso('step failed: Database is full: database or disk is full')],
   ['none of them', undefined, node(1, 'no such table: category')],
 ];
 
@@ -88,6 +91,12 @@ describe('errors of drivers', () => {
 
   it.each(SQLITE)("[4.3] are read by SQLite's own messages and codes: %s, %s", (_, failure, error) => {
     expect(databaseFailureOf(error)).toBe(failure);
+  });
+
+  it('[4.3] are a lost race where a file has changed since the transaction has read it, and no locked file', () => {
+    expect(isLostRace(failed('database is locked', { code: 'SQLITE_BUSY_SNAPSHOT' }))).toBe(true);
+    expect(isLostRace(node(517, 'database is locked'))).toBe(true);
+    expect(isLostRace(node(5, 'database is locked'))).toBe(false);
   });
 
   it.each(QUOTING)('[4.3] are not read by the values that they quote: %s', (_, error) => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,11 +38,20 @@ export function createDatabase(name: DatabaseName = 'sqlite'): Promise<TestDatab
 
 const COMMON = { autoLoadEntities: true, synchronize: true, retryAttempts: 0 } as const;
 
+/** The path of a module whose export replaces better-sqlite3. */
+const DRIVER = process.env['TEST_SQLITE_DRIVER'];
+
 async function sqlite(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'declarest-'));
   return {
     name: 'sqlite',
-    options: { ...COMMON, type: 'better-sqlite3', database: join(folder, 'test.db'), prepareDatabase: dontSync },
+    options: {
+      ...COMMON,
+      type: 'better-sqlite3',
+      database: join(folder, 'test.db'),
+      prepareDatabase: dontSync,
+      ...(DRIVER && { driver: createRequire(import.meta.url)(DRIVER) as unknown }),
+    },
     drop: () => rm(folder, { recursive: true, force: true }),
   };
 }

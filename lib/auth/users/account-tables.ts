@@ -6,7 +6,6 @@ import { DataSource, Raw, type EntityManager } from 'typeorm';
 import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
 import { databaseClock } from '../../database/database-time.js';
 import { DatabaseUnavailable } from '../../entities/database-errors.js';
-import { InvalidOptionError } from '../../options/invalid-option.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { Application } from '../../routes/application.js';
 
@@ -14,7 +13,6 @@ import { Application } from '../../routes/application.js';
 type NeededTables = ReadonlyMap<Type, string>;
 
 const CLEANUP_MS = 60 * 60 * 1000;
-const WRONG_KEY = 'Correct the key of the encrypted file, or the path';
 const NOT_REMOVED = 'Expired sessions and tokens could not be removed. The next attempt is in an hour.';
 
 export class AccountTables implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -48,9 +46,6 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
         manager.createQueryBuilder(entity, 'row').select('1', 'one').limit(1).getRawOne();
       await this.read(read).catch((cause: unknown) => {
         if (cause instanceof DatabaseUnavailable) throw cause;
-        const got = 'one that SQLite says is no database';
-        if (/file is not a database/.test(String(cause)))
-          throw new InvalidOptionError('The file of the data source', 'a database that its key opens', got, WRONG_KEY);
         const expected = `used with the table ${tablePath} of ${entity.name}`;
         const advice = 'create it by a migration, such as the one that `typeorm migration:generate` writes';
         refuseAuthOption(option, expected, 'a database without it, or with other columns', advice);

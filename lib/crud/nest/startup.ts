@@ -56,8 +56,9 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   answerUnreadableBodies(application, failureEnvelope);
   findFailureProviders(application);
   crud.controllers.forEach(refuseRoutedHooks);
-  for (const each of crud.controllers) await crud.databaseOf(optionsOf(each) as ResolvedCrudOptions).readColumns();
+  const databases = crud.controllers.map((each) => crud.databaseOf(optionsOf(each) as ResolvedCrudOptions));
   await application.stateOf(ConnectionQueues).checkLimits(application.isStrict);
+  for (const each of databases) await each.readColumns();
   crud.check();
   crud.all.forEach(assertIgnorable);
   for (const { options } of crud.all)
@@ -122,8 +123,7 @@ function finish(application: Application, crud: CrudApplication): void {
     ...longKeyWarnings(crud.all, application.routeTable),
   ];
   application.refuseDoubts(doubts);
-  for (const warning of [...doubts, ...findDeclarationWarnings(controllers, crud.all, application)])
-    logger.warn(warning);
+  [...doubts, ...findDeclarationWarnings(controllers, crud.all, application)].forEach((each) => logger.warn(each));
   crud.prepareStores();
   if (!Logger.isLevelEnabled('debug')) return;
   for (const { options, database } of crud.all) logger.debug(describePaths(options.entity, database.dataSource));

@@ -43,7 +43,9 @@ export function compileOwner(
   const field = schema.fields.find((each) => each.name === name && isOwnable(each));
   if (field) return { field, claim, reads, except };
   const advice = 'name the column that holds the id of the user and has its type, such as `ownerId`';
-  return refuseOption(options, 'owner', fieldNames(schema.fields.filter(isOwnable)), describe(name), advice);
+  const fitting = schema.fields.filter(isOwnable);
+  const none = `a field with the type of the user's id${expected ? ` (${kindOf(expected.type)})` : ''}, which none has`;
+  return refuseOption(options, 'owner', fitting.length > 0 ? fieldNames(fitting) : none, describe(name), advice);
 }
 
 function kindOf({ comparison, readText }: ValueType): string | undefined {
@@ -54,8 +56,7 @@ export function compileFieldPermissions(options: ResolvedCrudOptions, schema: En
   const entries = Object.entries(options.fieldPermissions).map(([name, permission]): [Field, FieldPermission] => {
     const field = schema.fields.find((each) => each.name === name);
     if (field) return [field, permission];
-    const expected = fieldNames(schema.fields);
-    return refuseOption(options, 'fieldPermissions', expected, describe(name), 'name fields of the entity');
+    return refuseOption(options, 'fieldPermissions', fieldNames(schema.fields), describe(name), 'name its fields');
   });
   const permissions = new Map(entries);
   for (const name of guardOf(options.entity)?.reserved ?? []) {
@@ -75,8 +76,7 @@ export function compilePathParameters(
   const fits = ({ insertable, type }: Field): boolean => insertable && type.comparison !== undefined;
   const fields = names.map((name): [string, Field] => {
     const field = schema.fields.find((each) => each.name === name && fits(each));
-    const isHidden = (options.fieldPermissions as Record<string, FieldPermission>)[name]?.read !== undefined;
-    if (isHidden) {
+    if ((options.fieldPermissions as Record<string, FieldPermission>)[name]?.read !== undefined) {
       const expected = 'a path with parameters that every caller may read';
       refuseOption(options, 'endpoint', expected, `:${name}`, `leave \`read\` of ${name} out of fieldPermissions`);
     }

@@ -1,0 +1,106 @@
+/** What stops the start, or is a warning, where SQLite or PostgreSQL is not itself. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { checkModes } from '../../lib/database/server-modes.js';
+import { bootAuth } from '../auth/auth-app.js';
+import { type CrudParts, crudError, startCrud } from '../crud/service.js';
+import { DATABASES } from '../harness/databases.js';
+import { linesOf } from '../harness/platforms.js';
+
+@Entity()
+class Item {
+  @PrimaryGeneratedColumn() id!: number;
+}
+
+const partsOf = (dataSource: object): CrudParts => ({
+  database: 'sqlite',
+  entities: [Item],
+  resources: [{ entity: Item, endpoint: '/items', maxListSize: 9 }],
+  dataSource,
+});
+
+interface Database {
+  function(name: string, options: object, answer: () => string): void;
+}
+const Better = createRequire(import.meta.url)('better-sqlite3') as new (file: string, options: object) => Database;
+
+/** A driver in which a function of SQL answers as that of another engine. */
+const driverWith = (name: string, value: string): object => ({
+  driver: class extends Better {
+    constructor(file: string, options: object) {
+      super(file, options);
+      this.function(name, { varargs: true }, () => value);
+    }
+  },
+});
+
+if (DATABASES.includes('sqlite'))
+  describe('the start on SQLite', () => {
+    let folder: string;
+    let encrypted: object;
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'declarest-'));
+      const database = join(folder, 'encrypted.db');
+      // What is encrypted by another key looks like this.
+      await writeFile(database, randomBytes(8_192));
+      encrypted = { database, synchronize: false, prepareDatabase: undefined };
+    });
+    afterAll(() => rm(folder, { recursive: true }));
+
+    const WRONG_KEY =
+      'The file of the data source must be a database that its key opens, got another. ' +
+      'SQLite says "file is not a database": correct the key of the encrypted file, or the path.';
+
+    it('[1] names an encrypted file whose key is wrong, with resources', async () => {
+      expect((await crudError('express', partsOf(encrypted))).message).toBe(WRONG_KEY);
+    });
+
+    it.each([{}, { sessions: true }])('[1] names such a file, with AuthModule and %j', async (auth) => {
+      const type = 'better-sqlite3';
+      const { error } = await bootAuth('express', { auth, dataSource: { type, ...encrypted } as never });
+      expect((error as Error).message).toBe(WRONG_KEY);
+    });
+
+    it('[4.6] stops with a driver that cuts texts, as libsql does', async () => {
+      const driver = driverWith('char', '');
+      expect((await crudError('express', partsOf(driver))).message).toBe(
+        'The driver of the data source must be one that reads whole texts, got one that cuts them at the character NUL. ' +
+          'Use better-sqlite3: PUT of what GET answers would store a shorter text.',
+      );
+    });
+
+    it('[1] warns of an engine that is not the SQLite of sqlite.org, as that of turso', async () => {
+      const driver = driverWith('sqlite_source_id', '2026-07-30 unknown');
+      const { logs, close } = await startCrud('express', partsOf(driver));
+      await close();
+      expect(linesOf(logs, 'warn').filter((line) => line.includes('of the data source'))).toEqual([
+        expect.stringContaining(
+          'sqlite_source_id() of the data source must be that of a release of SQLite, got 2026-07-30 unknown. ' +
+            'Use better-sqlite3: declarest is not tested with this engine.',
+        ),
+      ]);
+    });
+  });
+
+describe('engines for development', () => {
+  const before = process.env['NODE_ENV'];
+  afterEach(() => {
+    process.env['NODE_ENV'] = before;
+  });
+
+  it.each([
+    ['sql.js', { text: 'a\0' }, 'sqljs'],
+    ['PGlite', { version: 'PostgreSQL 18.7 (PGlite 0.5.17) on wasm32-unknown-emscripten' }, 'postgres'],
+  ])('[1] stop the start in production with strict: %s', (name, variables, type) => {
+    const message = `The database of the data source must be one for production, got ${name}. Use it for development only: `;
+    process.env['NODE_ENV'] = 'production';
+    expect(() => checkModes(variables, { type }, true)).toThrow(message);
+    expect(() => checkModes(variables, { type }, false)).not.toThrow();
+    process.env['NODE_ENV'] = 'test';
+    expect(() => checkModes(variables, { type }, true)).not.toThrow();
+  });
+});
