@@ -19,6 +19,7 @@ import { RepositoryWriter } from './repository-writer.js';
 export const parentFieldOf = ({ fields }: EntityDescription): Field | undefined =>
   fields.find(({ column }) => column.relationMetadata?.isTreeParent);
 
+const NIL = '00000000-0000-0000-0000-000000000000';
 const BELOW = 'refers to the record or one below it';
 
 /**
@@ -56,6 +57,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
       this.tree.nestedSetRightColumn?.setEntityValue(entity, end + 1);
     }
     const key = await this.exact(call, this.id, await super.insertEntity(call, entity, values), values);
+    if (isOnlyRoot) await this.claimRoot(call, key);
     await this.place(call, key, parent, true);
     return { [this.id.property]: key };
   }
@@ -166,6 +168,14 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
     const changes = (): string[] => [this.nameOf(this.id.column), 'NULL'];
     await this.database.connections.claim(manager, this.parent.column, changes, valueOf(this.id, root));
     return root;
+  }
+
+  /** Nodes of Galera have no row in common yet: each root takes the same key for a moment, so that only one commits. */
+  private async claimRoot(call: Call, key: unknown): Promise<void> {
+    const to = this.id.type.comparison === 'uuid' ? NIL : '0';
+    const id = this.nameOf(this.id.column);
+    for (const values of this.database.connections.isCluster ? [{ from: key, to }, { from: to, to: key }] : [])
+      await this.run(call, `UPDATE ${this.table} SET ${id} = :to WHERE ${id} = :from`, values);
   }
 
   private async lockFirst(call: Call, ...conditions: readonly Condition[]): Promise<T | undefined> {

@@ -24,20 +24,17 @@ export class ExternalIdentities {
   ) {}
 
   /** Also one that was unlinked. */
-  async find(profile: Key): Promise<ExternalIdentity | undefined> {
-    const where = { id: idOf(profile) };
-    const find = (manager: EntityManager) => manager.findOne(ExternalIdentity, { where, cache: false });
-    return (await this.tables.read(find)) ?? undefined;
+  find(profile: Key): Promise<ExternalIdentity | undefined> {
+    return this.tables.findOne(ExternalIdentity, { id: idOf(profile) });
   }
 
   listOf(userId: string): Promise<ExternalIdentity[]> {
-    const options = { where: { userId, isLinked: true }, order: { linkedAt: 'ASC', id: 'ASC' }, cache: false } as const;
-    return this.tables.read((manager) => manager.find(ExternalIdentity, options));
+    return this.tables.find(ExternalIdentity, { userId, isLinked: true }, 'linkedAt', 'id');
   }
 
   /** Whether a user has, or had, an identity, such as one of an issuer. */
-  exists(where: Pick<ExternalIdentity, 'userId'> & { readonly issuer?: string }): Promise<boolean> {
-    return this.tables.read((manager) => manager.existsBy(ExternalIdentity, where));
+  async exists(where: Pick<ExternalIdentity, 'userId'> & { readonly issuer?: string }): Promise<boolean> {
+    return (await this.tables.findOne(ExternalIdentity, where)) !== undefined;
   }
 
   /** Links an identity that no user has had. @returns `undefined` where one has it, or had it */
