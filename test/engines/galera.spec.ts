@@ -215,7 +215,9 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
         const answers = await Promise.all([0, 1, 2].map((node) => send(node, 'POST', `/${tree}`, { parentId: null })));
         const statuses = answers.map(({ status }) => status);
         const roots = await dataSource.query<{ id: unknown; parentId: unknown }[]>(`SELECT id, parentId FROM ${tree}`);
-        const answered = answers.flatMap(({ json }) => (json.data as { id: unknown } | undefined)?.id ?? []).map(String);
+        const answered = answers
+          .flatMap(({ json }) => (json.data as { id: unknown } | undefined)?.id ?? [])
+          .map(String);
         expect([run, statuses, roots.map(({ id }) => String(id))]).toEqual([run, statuses, answered]);
         expect(statuses.toSorted()).toEqual([201, 409, 409]);
       }
@@ -241,12 +243,13 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
       const errors: Record<string, number> = {};
       let tried = 0;
       const guess = (number: number): Promise<void> =>
-        attempts[number % 3]!
-          .run({ action: 'password', account: `guessed${run}`, address: `10.${run}.1.${number}` }, async () => {
+        attempts[number % 3]!.run(
+          { action: 'password', account: `guessed${run}`, address: `10.${run}.1.${number}` },
+          async () => {
             tried += 1;
             throw new UnauthorizedException();
-          })
-          .catch((error: Error) => void (errors[error.name] = (errors[error.name] ?? 0) + 1));
+          },
+        ).catch((error: Error) => void (errors[error.name] = (errors[error.name] ?? 0) + 1));
       await Promise.all(Array.from({ length: 250 }, (_, number) => guess(number)));
       expect([run, tried, errors]).toEqual([run, ACCOUNT_TRIES, errors]);
     }

@@ -174,7 +174,12 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   private async claimRoot(call: Call, key: unknown): Promise<void> {
     const to = this.id.type.comparison === 'uuid' ? NIL : '0';
     const id = this.nameOf(this.id.column);
-    for (const values of this.database.connections.isCluster ? [{ from: key, to }, { from: to, to: key }] : [])
+    for (const values of this.database.connections.isCluster
+      ? [
+          { from: key, to },
+          { from: to, to: key },
+        ]
+      : [])
       await this.run(call, `UPDATE ${this.table} SET ${id} = :to WHERE ${id} = :from`, values);
   }
 
