@@ -7,10 +7,11 @@
  */
 import { Injectable, type OnModuleInit, type Type, UnauthorizedException } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { administration, AuthModule, CrudModule, Passkey, passkeys, sessions, UserAccounts } from 'declarest';
+import { administration, AuthModule, CrudModule, oidc, Passkey, passkeys, sessions, UserAccounts } from 'declarest';
 import { Column, type DataSource, DataSource as Source, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { ManyToOne, type Relation, Tree, TreeChildren, TreeParent } from 'typeorm';
 import { Attempts } from '../../lib/auth/throttle/attempts.js';
+import { ExternalIdentities } from '../../lib/logins/oidc/external-identities.js';
 import { PasskeyStore } from '../../lib/logins/passkeys/passkey-store.js';
 import { NO_PASSWORD } from '../../lib/auth/passwords/password-hasher.js';
 import { AUTH, PASSWORD } from '../auth/auth-app.js';
@@ -67,6 +68,12 @@ class Item {
 
 const ENTITIES = [Folder, Unit, Chapter, Region, Category, Item];
 const ACCOUNT_TRIES = 50;
+const PROVIDER = {
+  issuer: 'http://127.0.0.1:1',
+  clientId: 'shop',
+  clientSecret: 'unused',
+  redirectUris: ['http://localhost/login'],
+};
 const rootOf = (url: string, synchronize: boolean, providers: Type[] = []): RootModule => ({
   imports: [
     TypeOrmModule.forRoot({
@@ -79,7 +86,12 @@ const rootOf = (url: string, synchronize: boolean, providers: Type[] = []): Root
     }),
     AuthModule.forRoot({
       ...AUTH,
-      plugins: [sessions(), administration(), passkeys({ rpId: 'localhost', origins: ['http://localhost'] })],
+      plugins: [
+        sessions(),
+        administration(),
+        passkeys({ rpId: 'localhost', origins: ['http://localhost'] }),
+        oidc({ providers: { main: PROVIDER } }),
+      ],
       throttle: { storage: 'database', accountTries: ACCOUNT_TRIES, addressTries: 1_000_000 },
     }),
     CrudModule.forFeature(
@@ -181,6 +193,25 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
         ids.map((each, index) => stores[index]!.remove(String(id), each).catch((error: Error) => error.name)),
       );
       expect([run, results, await own.count()]).toEqual([run, results, 1]);
+    }
+  }, 300_000);
+
+  it('keep the last identity of a user without a password', async () => {
+    const { id } = await instances[0]!.app.get(UserAccounts).create({ email: 'oidc@shop.example', password: PASSWORD });
+    await dataSource.getRepository(AUTH.userClass).update({ id: Number(id) }, { password: NO_PASSWORD });
+    const all = instances.map(({ app }) => app.get(ExternalIdentities, { strict: false }));
+    for (let run = 0; run < RUNS; run += 1) {
+      await all[0]!.removeAll(String(id));
+      const linked = [];
+      for (const subject of ['one', 'two'])
+        linked.push(
+          await all[0]!.link(String(id), { ...PROVIDER, provider: 'main', subject, email: undefined, claims: {} }),
+        );
+      const results = await Promise.all(
+        linked.map((each, index) => all[index]!.unlink(String(id), each.id).catch((error: Error) => error.name)),
+      );
+      expect([run, results, await all[2]!.listOf(String(id))]).toEqual([run, results, [expect.anything()]]);
+      expect(results.toSorted()).toEqual(['ConflictException', true].toSorted());
     }
   }, 300_000);
 
