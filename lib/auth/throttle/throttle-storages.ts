@@ -53,9 +53,13 @@ export class DatabaseStorage implements ThrottleStorage {
     }
   }
 
-  /** A row that stays does no harm. */
-  private remove(where: FindOptionsWhere<ThrottleCount>): Promise<unknown> {
-    return this.tables.run((manager) => manager.delete(ThrottleCount, where)).catch(() => undefined);
+  /** A row that stays, because another node was faster, is found again. */
+  private async remove(where: FindOptionsWhere<ThrottleCount>): Promise<void> {
+    await this.tables
+      .run((manager) => manager.delete(ThrottleCount, where))
+      .catch((error: Error) => {
+        if (!isLostRace(error.cause)) throw error;
+      });
   }
 
   /** Each call reads its own count. @returns `undefined` where there is none */

@@ -55,9 +55,8 @@ const storedAnswerOf = (request: KeyedRequest, answer: unknown): StoredAnswer =>
 /** `undefined` where there is none, or where it has expired. @throws 503 */
 export const findStoredAnswer = (database: Database, id: string): Promise<IdempotencyKey | undefined> =>
   database.connections.onPrimary(async (manager) => {
-    const row = await readPrimary(
-      manager.createQueryBuilder(IdempotencyKey, 'row').cache(false).where({ id }),
-    ).getOne();
+    const query = manager.createQueryBuilder(IdempotencyKey, 'row').cache(false).where({ id });
+    const row = await readPrimary(query).getOne();
     if (!row || row.expiresAt > Date.now()) return row ?? undefined;
     await manager.delete(IdempotencyKey, { id, expiresAt: row.expiresAt });
     return undefined;
