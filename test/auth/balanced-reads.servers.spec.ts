@@ -1,5 +1,5 @@
 /** Poolers such as pgpool send a SELECT to a standby, which may be behind, unless it calls a volatile function or locks. */
-import { mailedLinks, oidc, secondFactor, sessions, useClass, UserAccounts } from 'declarest';
+import { apiKeys, mailedLinks, oidc, secondFactor, sessions, useClass, UserAccounts } from 'declarest';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn, type Relation, VersionColumn } from 'typeorm';
 import { ExternalIdentities } from '../../lib/logins/oidc/external-identities.js';
 import { LoginFlows } from '../../lib/logins/oidc/login-flows.js';
@@ -50,7 +50,13 @@ function balanced(log: StatementLog): string[] {
 describe.skipIf(!DATABASES.includes('postgres'))('[2.9] reads that a pooler sends to the primary', () => {
   it('are those of accounts', async () => {
     const logger = new StatementLog();
-    const plugins = [sessions({ revocation: 'immediate' }), mailedLinks({ required: true }), secondFactor(), PASSKEYS];
+    const plugins = [
+      sessions({ revocation: 'immediate' }),
+      mailedLinks({ required: true }),
+      secondFactor(),
+      PASSKEYS,
+      apiKeys(),
+    ];
     const app = await startAuth('fastify', {
       database: 'postgres',
       auth: {
@@ -76,6 +82,8 @@ describe.skipIf(!DATABASES.includes('postgres'))('[2.9] reads that a pooler send
       await app.post('/api/auth/login', { ...user, password: 'wrong' }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 401]);
+    const { data } = (await app.post('/api/auth/keys', { name: 'A' }, { token: token! })).json;
+    expect((await app.get('/who', { token: data.key as string })).json.user).toMatchObject({ id: 1 });
     const person = new Person(app);
     Object.assign(person, { email: user.email, token });
     const added = await person.add();
