@@ -16,7 +16,17 @@ import {
   sessions,
   UserAccounts,
 } from 'declarest';
-import { Column, DataSource, Entity, ManyToOne, PrimaryGeneratedColumn, type Relation, VersionColumn } from 'typeorm';
+import {
+  BeforeUpdate,
+  Column,
+  DataSource,
+  Entity,
+  ManyToOne,
+  PrimaryGeneratedColumn,
+  type Relation,
+  VersionColumn,
+} from 'typeorm';
+import { Tree, TreeChildren, TreeParent } from 'typeorm';
 import { AUTH, PASSWORD, uniqueEmail } from '../auth/auth-app.js';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import { type RunningApp, startApp } from '../harness/platforms.js';
@@ -47,7 +57,27 @@ class Paper {
   @ManyToOne(() => Desk) desk!: Relation<Desk>;
 }
 
-const ENTITIES = [Desk, Note, Paper, IdempotencyKey];
+@Entity()
+class Heard {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 40 }) text!: string;
+  @Column({ default: 0 }) changes!: number;
+
+  @BeforeUpdate()
+  count(): void {
+    this.changes += 1;
+  }
+}
+
+@Entity()
+@Tree('materialized-path')
+class Folder {
+  @PrimaryGeneratedColumn() id!: number;
+  @TreeParent() parent!: Relation<Folder> | null;
+  @TreeChildren() children!: Relation<Folder>[];
+}
+
+const ENTITIES = [Desk, Note, Paper, Heard, Folder, IdempotencyKey];
 
 const start = (connection: object): Promise<RunningApp> =>
   startApp('express', {
@@ -60,6 +90,8 @@ const start = (connection: object): Promise<RunningApp> =>
       }),
       CrudModule.forFeature(
         { entity: Note, endpoint: '/notes', maxListSize: 1_000, owner: { field: 'ownerId', reads: true } },
+        { entity: Heard, endpoint: '/heard', maxListSize: 1_000 },
+        { entity: Folder, endpoint: '/folders', maxListSize: 1_000 },
         { entity: Note, endpoint: '/shared', maxListSize: 1_000, owner: 'ownerId', enableIdempotency: true },
         {
           entity: Paper,
@@ -224,6 +256,29 @@ describe.skipIf(STANDBY === '')('with a standby that is behind', () => {
             await send(1, 'POST', '/shared', { text: 'once' }, more),
           ];
           return [one.status, two.status, one.json.data?.id === two.json.data?.id];
+        },
+      ],
+      'PATCH of a record with a listener right after POST, and after another one': [
+        [1, 2],
+        async () => {
+          const { id } = (await send(0, 'POST', '/heard', { text: 'a' })).json.data as { id: number };
+          const answers = [
+            await send(1, 'PATCH', `/heard/${id}`, { text: 'b' }),
+            await send(0, 'PATCH', `/heard/${id}`, { text: 'c' }),
+          ];
+          return answers.map(({ status, json }) => (status === 200 ? json.data.changes : status));
+        },
+      ],
+      'a node below a new one, and then below another one': [
+        [201, 201, 200, 409],
+        async () => {
+          const create = (instance: 0 | 1, parentId: number | null) => send(instance, 'POST', '/folders', { parentId });
+          const [a, b] = [await create(0, null), await create(1, null)];
+          const [one, two] = [a, b].map(({ json }) => json.data.id as number) as [number, number];
+          const child = await create(1, one);
+          const moved = await send(0, 'PATCH', `/folders/${one}`, { parentId: two });
+          const cycle = await send(1, 'PATCH', `/folders/${two}`, { parentId: child.json.data.id as number });
+          return [a.status, child.status, moved.status, cycle.status];
         },
       ],
       'enrol a second factor, then log in': [
