@@ -263,7 +263,7 @@ describe('the ts blocks', () => {
     expect(problemsOf(file)).toEqual([]);
   });
 
-  it('[2.11] listen to the errors of each connection of PostgreSQL, as created applications and the sample do', async () => {
+  it('[1] listen to the errors of each connection of PostgreSQL, as created applications and the sample do', async () => {
     const files = ['packages/create-declarest/src/variants.ts', 'sample-app/database.ts'];
     const others = await Promise.all(files.map(async (title) => ({ title, text: await read(title) })));
     const sources = [...inLanguage('ts'), ...others].filter(({ text }) => text.includes("type: 'postgres'"));
