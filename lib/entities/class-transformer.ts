@@ -70,18 +70,16 @@ export function sentTransformer(type: unknown): TransformSent | undefined {
     };
     const copy = copyOf(sent) as JsonObject;
     const all = convert(copy);
-    let isChanged = false;
-    const values = { ...sent };
+    let values: Record<string, unknown> | undefined;
     for (const [name, value] of Object.entries(sent)) {
       // Converts one value, beside which the transformer can read the others.
       const one = (): JsonObject => Object.assign(Object.create(copy) as object, { [name]: copyOf(value) });
       const converted = all ?? convert(one(), name) ?? {};
       // A setter of the class has taken a value that is not there.
       if (!Object.hasOwn(converted, name) || isSameValue(converted[name], value)) continue;
-      isChanged = true;
-      values[name] = converted[name];
+      (values ??= { ...sent })[name] = converted[name];
     }
-    return isChanged || failed.size > 0 ? { values, failed } : undefined;
+    return values || failed.size > 0 ? { values: values ?? sent, failed } : undefined;
   };
 }
 

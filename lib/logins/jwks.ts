@@ -1,9 +1,16 @@
 /** Bearer tokens of another issuer, such as Keycloak or Auth0: JSON Web Tokens, verified by the keys that it publishes. */
+import { Logger } from '@nestjs/common';
+import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import { bearerOf } from '../access/principal.js';
+import { causeOf } from '../http/failure.js';
 import { areNames, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { isFunction, isObject, optional, readOptions, refuserOf, row, type Accepts } from '../options/option-table.js';
 import { isTrustedUrl, publishedKeys } from './published-keys.js';
 import type { ExternalUser, UserSource } from './user-source.js';
+
+type Jose = typeof import('jose');
+
+const logger = new Logger('declarest');
 
 /** The claims of a verified token. */
 export type TokenPayload = Readonly<Record<string, unknown>>;
@@ -85,6 +92,16 @@ export function jwks(options: JwksOptions): UserSource {
   const { issuer, audience, jwksUri, principal } = readOptions(OPTIONS, options, refuserOf('jwks'));
   const verification = { issuer, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ['exp'] };
   const userOf = typeof principal === 'function' ? principal : readerOf(principal);
+  let hasFailed = false;
+  const findUser: UserOf = async (claims) => {
+    try {
+      return await userOf(claims);
+    } catch (error) {
+      if (!hasFailed) logger.warn('The function `principal` of jwks failed: its tokens are refused.', causeOf(error));
+      hasFailed = true;
+      return undefined;
+    }
+  };
   return {
     async start() {
       const jose = await import('jose').catch(() => {
@@ -94,24 +111,45 @@ export function jwks(options: JwksOptions): UserSource {
       return async (request) => {
         const { token } = bearerOf(request);
         if (token === undefined) return undefined;
-        const verified = await jose.jwtVerify(token, keys, verification).catch((error: unknown) => {
-          if (error instanceof jose.errors.JOSEError) return undefined;
-          throw error;
-        });
+        const verified = await verify(jose, token, keys, verification);
         if (!verified) return undefined;
         const { payload, protectedHeader } = verified;
-        return isFor([audience].flat(), payload, protectedHeader.typ) ? userOf(payload) : undefined;
+        return isFor([audience].flat(), payload, protectedHeader.typ) ? findUser(payload) : undefined;
       };
     },
   };
 }
 
+/** @returns `undefined` where no key has signed the token. Of several keys with one name, each is tried. */
+async function verify(jose: Jose, token: string, keys: JWTVerifyGetKey, verification: JWTVerifyOptions) {
+  const { JOSEError, JWKSMultipleMatchingKeys } = jose.errors;
+  const refuse = (error: unknown): undefined => {
+    if (!(error instanceof JOSEError)) throw error;
+  };
+  try {
+    return await jose.jwtVerify(token, keys, verification);
+  } catch (error) {
+    if (!(error instanceof JWKSMultipleMatchingKeys)) return refuse(error);
+    for await (const key of error) {
+      const verified = await jose.jwtVerify(token, key, verification).catch(refuse);
+      if (verified) return verified;
+    }
+    return undefined;
+  }
+}
+
+/** Claims of ID tokens, which their readers check, and that an access token has not (OpenID Connect Core 1.0 §2, §3.3). */
+const OF_ID_TOKENS = ['nonce', 'at_hash', 'c_hash', 's_hash'];
+
 /** Whether it is an access token for this API, and not a token of the same issuer for something else (RFC 8725 §3.11). */
 function isFor(audiences: readonly string[], claims: TokenPayload, type = 'JWT'): boolean {
   const { aud = claims['client_id'], typ, token_use: use = 'access', events } = claims;
   const named: readonly unknown[] = [aud].flat();
-  const isAccessToken = !OTHER_TOKENS.includes(typ) && use === 'access' && events === undefined;
-  return TOKEN_TYPES.test(type) && isAccessToken && audiences.some((audience) => named.includes(audience));
+  const isIdToken = OF_ID_TOKENS.some((name) => claims[name] !== undefined);
+  // A token that is bound to a key is no bearer token: only its holder may use it (RFC 9449, RFC 8705).
+  const isBound = claims['cnf'] !== undefined;
+  const isAccessToken = !OTHER_TOKENS.includes(typ) && use === 'access' && events === undefined && !isIdToken;
+  return TOKEN_TYPES.test(type) && isAccessToken && !isBound && audiences.some((audience) => named.includes(audience));
 }
 
 function readerOf(principal: ClaimPaths): UserOf {
@@ -121,13 +159,16 @@ function readerOf(principal: ClaimPaths): UserOf {
     const { email, roles, ...user } = Object.fromEntries(members) as ExternalUser;
     return {
       ...user,
-      // An address that is not confirmed may be that of somebody else. Cognito writes the claim as text.
-      email: [undefined, true, 'true'].includes(claims['email_verified'] as undefined) ? email : '',
+      // An address that is not confirmed may be that of somebody else. Cognito writes the claim as text, better-auth in
+      // another form.
+      email: [claims['email_verified'], claims['emailVerified']].every(isConfirmed) ? email : '',
       // Supabase has one role as a text, and RFC 9068 has scopes with spaces between them.
       roles: typeof roles === 'string' ? (roles as string).split(' ').filter(Boolean) : roles,
     };
   };
 }
+
+const isConfirmed = (claim: unknown): boolean => [undefined, true, 'true'].includes(claim as undefined);
 
 /** A name with dots, such as `https://shop.example/roles`, is a claim first, and a path where there is no such claim. */
 function readClaim(claims: TokenPayload, path: string): unknown {

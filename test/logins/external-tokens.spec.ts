@@ -104,7 +104,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(login.status).toBe(200);
     expect(await both(login.json.data.token)).toEqual([200, 200]);
     await issuer.reopen();
+    // It is asked again when `Retry-After` is over.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6_000 });
     expect(await both(token)).toEqual([200, 200]);
+    vi.useRealTimers();
   });
 
   it('tokens of AuthModule are passed neither to authenticate nor to userOf', async () => {

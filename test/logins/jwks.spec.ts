@@ -1,5 +1,5 @@
 /** jwks(): bearer tokens of another issuer, and the attacks on them. */
-import { createHmac, createPublicKey } from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, type JWK, UnsecuredJWT } from 'jose';
 import { jwks, type JwksOptions } from 'declarest';
@@ -29,6 +29,9 @@ const start = async (options: Partial<JwksOptions> = {}, platform: (typeof PLATF
   }));
 const me = async (token: string) => (await app.get('/api/me', { token })).status;
 const userOf = async (token: string) => (await app.get('/api/me', { token })).json;
+
+/** From now on. */
+const afterSeconds = (seconds: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1000 });
 
 describe.each(PLATFORMS)('tokens of an issuer on %s', (platform) => {
   it('have the user and the roles of their claims, and open what the rules allow', async () => {
@@ -75,15 +78,17 @@ describe.each(PLATFORMS)('tokens of an issuer on %s', (platform) => {
       linesOf(app.logs, 'error').filter((line) => line.includes(`The key server of ${issuer.issuer}`)),
     ).toHaveLength(1);
     await issuer.reopen();
+    afterSeconds(6);
     expect(await me(token)).toBe(200);
+    vi.useRealTimers();
     await issuer.close();
     // Keys that were read are kept.
     expect(await me(token)).toBe(200);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 });
+    afterSeconds(610);
     expect(await me(await issuer.sign())).toBe(503);
     await issuer.reopen();
+    afterSeconds(6);
     expect(await me(await issuer.sign())).toBe(200);
-    vi.useRealTimers();
   });
 });
 
@@ -94,11 +99,16 @@ describe('keys', () => {
     expect(await Promise.all([me(first), me(second), me(first)])).toEqual([200, 200, 200]);
     expect(issuer.asked).toHaveLength(2);
     const next = await issuer.sign({}, { kid: 'next' }, await issuer.addKey('next'));
-    expect(await me(next)).toBe(401);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+    // Whether it is a key of the issuer is not known: a client repeats the request.
+    const unknown = await app.get('/api/me', { token: next });
+    expect([unknown.status, unknown.headers['retry-after']]).toEqual([503, '30']);
+    expect(await me(await issuer.sign({}, {}, await issuer.addKey('first of another')))).toBe(401);
+    afterSeconds(31);
     expect(await me(next)).toBe(200);
-    for (const kid of ['a', 'b', 'c']) expect(await me(await issuer.sign({}, { kid }))).toBe(401);
+    for (const kid of ['a', 'b', 'c']) expect(await me(await issuer.sign({}, { kid }))).toBe(503);
     expect(issuer.asked).toHaveLength(3);
+    afterSeconds(31);
+    expect(await me(await issuer.sign({}, { kid: 'a' }))).toBe(401);
   });
 
   it('that the issuer has withdrawn do not count any more after 10 minutes', async () => {
@@ -110,6 +120,64 @@ describe('keys', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 });
     expect(await me(old)).toBe(401);
     expect(await me(await issuer.sign({}, { alg: 'ES256', kid: 'next' }, next))).toBe(200);
+  });
+
+  it('of one name, and without a name, are tried in turn', async () => {
+    const [second, third] = [await issuer.addKey('first'), await issuer.addKey('third')];
+    issuer.keys.forEach((key, index) => index > 1 && delete key.kid);
+    await start();
+    for (const key of [issuer.privateKey, second]) expect(await me(await issuer.sign({}, {}, key))).toBe(200);
+    expect(await me(await issuer.sign({}, { kid: undefined as never }, third))).toBe(200);
+    expect(await me(await issuer.sign({}, {}, third))).toBe(401);
+  });
+
+  it.each([
+    ['EdDSA', 'Ed25519'],
+    ['Ed25519', 'EdDSA'],
+  ])('published for %s sign by %s (RFC 9864)', async (published, alg) => {
+    const key = await issuer.addKey('curve', published);
+    await start();
+    expect(await me(await issuer.sign({}, { alg, kid: 'curve' }, key))).toBe(200);
+  });
+
+  it('that cannot be used take no other key down', async () => {
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+    const secret = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const unusable = [
+      null,
+      'key',
+      { kty: 'RSA', kid: 'none' },
+      { ...secret.privateKey.export({ format: 'jwk' }), kid: 'own' },
+    ];
+    issuer.keys.unshift(...(unusable as JWK[]), { ...weak.publicKey.export({ format: 'jwk' }), kid: 'weak' } as JWK);
+    await start();
+    expect(await me(await issuer.sign())).toBe(200);
+    const signed = (kid: string, key: KeyObject): string => {
+      const [head] = [
+        `${encode({ alg: 'RS256', kid, typ: 'at+jwt' })}.${encode({ iss: issuer.issuer, aud: AUDIENCE, sub: 'ann', exp: now() + 300 })}`,
+      ];
+      return `${head}.${sign('sha256', Buffer.from(head), key).toString('base64url')}`;
+    };
+    for (const [kid, { privateKey }] of [
+      ['weak', weak],
+      ['own', secret],
+    ] as const) {
+      afterSeconds(31);
+      expect([kid, await me(signed(kid, privateKey))]).toEqual([kid, 401]);
+    }
+  });
+
+  it('are not read for each request while their server is away', async () => {
+    await start();
+    issuer.answer = (_path, response) => response.writeHead(500).end();
+    const token = await issuer.sign();
+    for (let index = 0; index < 5; index += 1) expect(await me(token)).toBe(503);
+    const before = issuer.asked.length;
+    expect(await Promise.all(Array.from({ length: 5 }, () => me(token)))).toEqual(Array(5).fill(503));
+    expect(issuer.asked.length).toBe(before);
+    issuer.answer = undefined;
+    afterSeconds(6);
+    expect(await me(token)).toBe(200);
   });
 
   it.each(['RS256', 'PS384', 'ES256', 'ES512', 'EdDSA'])('sign by %s', async (alg) => {
@@ -143,6 +211,7 @@ describe('keys', () => {
     await start();
     expect(await me(await issuer.sign())).toBe(503);
     issuer.answer = undefined;
+    afterSeconds(6);
     expect(await me(await issuer.sign())).toBe(200);
   });
 
@@ -262,6 +331,12 @@ describe('a token is refused', () => {
     ['that is an ID token of Keycloak', () => issuer.sign({ typ: 'ID' })],
     ['that is an ID token of Cognito', () => issuer.sign({ token_use: 'id' })],
     ['that is a logout token', () => issuer.sign({ events: {} })],
+    ['that is an ID token of a login in a browser', () => issuer.sign({ nonce: 'n' })],
+    ['that is an ID token with the hash of an access token', () => issuer.sign({ at_hash: 'h' })],
+    ['that is an ID token with the hash of a code', () => issuer.sign({ c_hash: 'h' })],
+    ['that is an ID token with the hash of a state', () => issuer.sign({ s_hash: 'h' })],
+    ['that is bound to a key by DPoP', () => issuer.sign({ cnf: { jkt: 'thumbprint' } })],
+    ['that is bound to a certificate', () => issuer.sign({ cnf: { 'x5t#S256': 'thumbprint' } })],
     ['of the type logout+jwt', () => issuer.sign({}, { typ: 'logout+jwt' })],
     ['of the type dpop+jwt', () => issuer.sign({}, { typ: 'dpop+jwt' })],
     ['without a subject', () => issuer.sign({ sub: undefined })],
@@ -351,6 +426,13 @@ describe('tokens of known servers are accepted', () => {
       { id: 'ann', email: '', roles: [] },
     ],
     [
+      'an address that better-auth has not verified',
+      { email: 'ann@example.com', emailVerified: false, roles: [] },
+      {},
+      {},
+      { id: 'ann', email: '', roles: [] },
+    ],
+    [
       'a function of the claims',
       { sub: 'ann' },
       { typ: 'application/at+JWT' },
@@ -370,10 +452,11 @@ describe('tokens of known servers are accepted', () => {
     expect(await me(await issuer.sign({ nbf: now() + 25 }))).toBe(200);
   });
 
-  it('but not where the function finds no user, and 503 where it throws', async () => {
-    await start({ principal: ({ sub }) => (sub === 'ann' ? undefined : Promise.reject(new Error('away'))) });
-    expect(await me(await issuer.sign())).toBe(401);
-    expect(await me(await issuer.sign({ sub: 'bob' }))).toBe(503);
+  it('but not where the function finds no user, or throws, which is logged once', async () => {
+    await start({ principal: ({ sub }) => (sub === 'ann' ? undefined : Promise.reject(new Error('no tenant'))) });
+    for (const sub of ['ann', 'bob', 'bob']) expect(await me(await issuer.sign({ sub }))).toBe(401);
+    const lines = linesOf(app.logs, 'warn').filter((line) => line.includes('`principal` of jwks failed'));
+    expect([lines.length, lines[0]]).toEqual([1, expect.stringContaining('no tenant')]);
   });
 });
 

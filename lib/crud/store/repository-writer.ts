@@ -64,9 +64,8 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const isHeard = this.announces('insert');
     if (isHeard) await announce('Before', 'insert', this.runner(call), [metadata, entity]);
     const held = new Map(schema.fields.map((field) => [field, columnValue(field.column, entity)]));
-    const arrays = new Map(
-      [...held].filter(([field, value]) => this.storable(new Map([[field, value]])).get(field) !== value),
-    );
+    const storable = this.storable(held);
+    const arrays = new Map([...held].filter(([field, value]) => storable.get(field) !== value));
     fill(entity, this.storable(arrays));
     const repository = this.methods(call);
     const builder = (isHeard ? this.manager(call) : repository.manager).createQueryBuilder().insert();
@@ -237,12 +236,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const key = type.write(held);
     if (values.has(field) || !column.isGenerated || Number.isSafeInteger(Number(key))) return key;
     const { dataSource } = this.database;
-    const [row] = await (managerOf(call, this.database) ?? dataSource).query<{ found: string }[]>(
-      lastKey(dataSource),
-      isPostgres(dataSource)
-        ? [escapePath(this.resource.metadata.tablePath, dataSource.driver), column.databaseName]
-        : [],
-    );
+    const sequence = [escapePath(this.resource.metadata.tablePath, dataSource.driver), column.databaseName];
+    const source = managerOf(call, this.database) ?? dataSource;
+    const [row] = await source.query<{ found: string }[]>(lastKey(dataSource), isPostgres(dataSource) ? sequence : []);
     // A listener may have made another one, which is farther away than rounding leads.
     return Math.abs(Number(row?.found) - Number(key)) < 2_048 ? row?.found : key;
   }

@@ -114,6 +114,7 @@ export function hookValues({ schema }: Plan, { values, ids }: Pick<Change<unknow
 /** A patch is merged into the stored record first. */
 async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: object | undefined): Promise<CheckResult> {
   if (sent.kind !== 'patch') return checkBySchema(plan, 'update', sent);
+  if (!plan.options.validationSchema.update && ![...sent.body.values()].some(isMerged)) return sent;
   const storedOf = (field: Field): unknown =>
     field.column.transformer ? toJson(valueOf(field, current)) : valueOf(field, current);
   const merge = (values: Values): Values =>
@@ -129,11 +130,10 @@ async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: obj
 /** Applies the decorators of class-transformer. A value that becomes `undefined` counts as not sent. */
 function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Field, value: unknown) => boolean) {
   const errors: FieldError[] = [];
-  const chosen = transformSent ? [...sent].filter(([field, value]) => isChosen(field, value)) : [];
-  if (!transformSent || chosen.length === 0) return { values: sent, errors };
+  const chosen = [...sent].filter(([field, value]) => isChosen(field, value));
   const record = {};
   for (const [field, value] of sent) setAtPath(record, field.path, value);
-  const changes = transformSent(record);
+  const changes = chosen.length > 0 ? transformSent?.(record) : undefined;
   if (!changes) return { values: sent, errors };
   const values = new Map(sent);
   for (const [field, value] of chosen) {
