@@ -263,6 +263,14 @@ describe('the ts blocks', () => {
     expect(problemsOf(file)).toEqual([]);
   });
 
+  it('[1] listen to the errors of each connection of PostgreSQL, as created applications and the sample do', async () => {
+    const files = ['packages/create-declarest/src/variants.ts', 'sample-app/database.ts'];
+    const others = await Promise.all(files.map(async (title) => ({ title, text: await read(title) })));
+    const sources = [...inLanguage('ts'), ...others].filter(({ text }) => text.includes("type: 'postgres'"));
+    const silent = sources.filter(({ text }) => !/onConnect.*client\.on\('error'/.test(text));
+    expect([silent.map(({ title }) => title), sources.length]).toEqual([[], 5]);
+  });
+
   it('[1] the application in one file starts and responds', async () => {
     const [main] = inLanguage('ts').filter(({ page }) => page === gettingStarted);
     const port = await freePort();

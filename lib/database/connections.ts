@@ -119,6 +119,11 @@ export class ConnectionQueue {
     });
   }
 
+  /** Runs statements that write, on the primary. Galera repeats one outside of a transaction, also after it sent its rows. */
+  change<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
+    return this.isCluster ? this.settled(work) : this.write(() => this.onPrimary(work));
+  }
+
   unavailable(error: unknown, options?: { readonly cause: unknown }): DatabaseUnavailable {
     this.outages.refuse(error);
     return new DatabaseUnavailable(options);

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
 
 /**
@@ -11,6 +11,10 @@ export function databaseClock(dataSource: DataSource): () => string {
   if (isSqlite(dataSource)) return () => "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
   return () => String(Date.now());
 }
+
+/** A pooler that balances reads sends what calls a volatile function to the primary. A standby may be behind. */
+export const readPrimary = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> =>
+  isPostgres(query.connection) ? query.andWhere('clock_timestamp() IS NOT NULL') : query;
 
 const toNumber = (value: unknown): number | null => (value === null ? null : Number(value));
 

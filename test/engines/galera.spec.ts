@@ -5,15 +5,18 @@
  *
  * GALERA_RUNS sets how often each race runs (20).
  */
+import { Injectable, type OnModuleInit, type Type, UnauthorizedException } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { administration, AuthModule, CrudModule, Passkey, passkeys, sessions, UserAccounts } from 'declarest';
+import { administration, AuthModule, CrudModule, oidc, Passkey, passkeys, sessions, UserAccounts } from 'declarest';
 import { Column, type DataSource, DataSource as Source, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { ManyToOne, type Relation, Tree, TreeChildren, TreeParent } from 'typeorm';
+import { Attempts } from '../../lib/auth/throttle/attempts.js';
+import { ExternalIdentities } from '../../lib/logins/oidc/external-identities.js';
 import { PasskeyStore } from '../../lib/logins/passkeys/passkey-store.js';
 import { NO_PASSWORD } from '../../lib/auth/passwords/password-hasher.js';
 import { AUTH, PASSWORD } from '../auth/auth-app.js';
 import { request } from '../harness/client.js';
-import { type RunningApp, startApp } from '../harness/platforms.js';
+import { type RootModule, type RunningApp, startApp } from '../harness/platforms.js';
 
 const URLS = process.env['TEST_GALERA_URLS']?.split(' ') ?? [];
 const RUNS = Number(process.env['GALERA_RUNS'] ?? 20);
@@ -35,6 +38,22 @@ class Unit {
 }
 
 @Entity()
+@Tree('nested-set')
+class Chapter {
+  @PrimaryGeneratedColumn() id!: number;
+  @TreeParent() parent!: Relation<Chapter> | null;
+  @TreeChildren() children!: Relation<Chapter>[];
+}
+
+@Entity()
+@Tree('nested-set')
+class Region {
+  @PrimaryGeneratedColumn('uuid') id!: string;
+  @TreeParent() parent!: Relation<Region> | null;
+  @TreeChildren() children!: Relation<Region>[];
+}
+
+@Entity()
 class Category {
   @PrimaryGeneratedColumn() id!: number;
   @Column({ default: 0 }) changes!: number;
@@ -47,7 +66,60 @@ class Item {
   @ManyToOne(() => Category) category!: Relation<Category> | null;
 }
 
-const ENTITIES = [Folder, Unit, Category, Item];
+const ENTITIES = [Folder, Unit, Chapter, Region, Category, Item];
+const ACCOUNT_TRIES = 50;
+const PROVIDER = {
+  issuer: 'http://127.0.0.1:1',
+  clientId: 'shop',
+  clientSecret: 'unused',
+  redirectUris: ['http://localhost/login'],
+};
+const rootOf = (url: string, synchronize: boolean, providers: Type[] = []): RootModule => ({
+  imports: [
+    TypeOrmModule.forRoot({
+      type: 'mariadb',
+      url: databaseOf(url),
+      charset: 'utf8mb4',
+      entities: ENTITIES,
+      autoLoadEntities: true,
+      synchronize,
+    }),
+    AuthModule.forRoot({
+      ...AUTH,
+      plugins: [
+        sessions(),
+        administration(),
+        passkeys({ rpId: 'localhost', origins: ['http://localhost'] }),
+        oidc({ providers: { main: PROVIDER } }),
+      ],
+      throttle: { storage: 'database', accountTries: ACCOUNT_TRIES, addressTries: 1_000_000 },
+    }),
+    CrudModule.forFeature(
+      ...ENTITIES.map((entity) => ({
+        entity,
+        endpoint: `/${entity.name.toLowerCase()}`,
+        maxListSize: 100,
+        // TypeORM cannot move a node of a nested set.
+        ...((entity === Chapter || entity === Region) && { operations: ['create', 'findAll'] as const }),
+      })),
+    ),
+  ],
+  providers,
+});
+
+/** Creates the first administrator as soon as an instance can. */
+@Injectable()
+class Seed implements OnModuleInit {
+  constructor(private readonly accounts: UserAccounts) {}
+
+  async onModuleInit(): Promise<void> {
+    const { id } = await this.accounts.ensure({ email: 'first@shop.example', password: PASSWORD, role: 'ADMIN' });
+    Seed.ids.push(Number(id));
+  }
+
+  static ids: number[] = [];
+}
+
 const databaseOf = (url: string): string => url.replace(/\/\w+$/, '/races');
 
 describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
@@ -60,29 +132,7 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
     await server.query('CREATE DATABASE races CHARACTER SET utf8mb4');
     await server.destroy();
     instances = [];
-    for (const [index, url] of URLS.entries())
-      instances.push(
-        await startApp('express', {
-          imports: [
-            TypeOrmModule.forRoot({
-              type: 'mariadb',
-              url: databaseOf(url),
-              charset: 'utf8mb4',
-              entities: ENTITIES,
-              autoLoadEntities: true,
-              synchronize: index === 0,
-            }),
-            AuthModule.forRoot({
-              ...AUTH,
-              plugins: [sessions(), administration(), passkeys({ rpId: 'localhost', origins: ['http://localhost'] })],
-              throttle: false,
-            }),
-            CrudModule.forFeature(
-              ...ENTITIES.map((entity) => ({ entity, endpoint: `/${entity.name.toLowerCase()}`, maxListSize: 100 })),
-            ),
-          ],
-        }),
-      );
+    for (const [index, url] of URLS.entries()) instances.push(await startApp('express', rootOf(url, index === 0)));
     dataSource = instances[0]!.app.get(Source);
   }, 120_000);
   afterAll(async () => {
@@ -146,6 +196,25 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
     }
   }, 300_000);
 
+  it('keep the last identity of a user without a password', async () => {
+    const { id } = await instances[0]!.app.get(UserAccounts).create({ email: 'oidc@shop.example', password: PASSWORD });
+    await dataSource.getRepository(AUTH.userClass).update({ id: Number(id) }, { password: NO_PASSWORD });
+    const all = instances.map(({ app }) => app.get(ExternalIdentities, { strict: false }));
+    for (let run = 0; run < RUNS; run += 1) {
+      await all[0]!.removeAll(String(id));
+      const linked = [];
+      for (const subject of ['one', 'two'])
+        linked.push(
+          await all[0]!.link(String(id), { ...PROVIDER, provider: 'main', subject, email: undefined, claims: {} }),
+        );
+      const results = await Promise.all(
+        linked.map((each, index) => all[index]!.unlink(String(id), each.id).catch((error: Error) => error.name)),
+      );
+      expect([run, results, await all[2]!.listOf(String(id))]).toEqual([run, results, [expect.anything()]]);
+      expect(results.toSorted()).toEqual(['ConflictException', true].toSorted());
+    }
+  }, 300_000);
+
   it.each(['folder', 'unit'])(
     'make no cycle in the tree %s',
     async (tree) => {
@@ -168,6 +237,69 @@ describe.skipIf(URLS.length < 3)('three nodes of Galera', () => {
     },
     300_000,
   );
+
+  it.each(['chapter', 'region'])(
+    'make one root of the empty nested set %s',
+    async (tree) => {
+      for (let run = 0; run < RUNS; run += 1) {
+        await dataSource.query(`DELETE FROM ${tree}`);
+        const answers = await Promise.all([0, 1, 2].map((node) => send(node, 'POST', `/${tree}`, { parentId: null })));
+        const statuses = answers.map(({ status }) => status);
+        const roots = await dataSource.query<{ id: unknown; parentId: unknown }[]>(`SELECT id, parentId FROM ${tree}`);
+        const answered = answers
+          .flatMap(({ json }) => (json.data as { id: unknown } | undefined)?.id ?? [])
+          .map(String);
+        expect([run, statuses, roots.map(({ id }) => String(id))]).toEqual([run, statuses, answered]);
+        expect(statuses.toSorted()).toEqual([201, 409, 409]);
+      }
+    },
+    300_000,
+  );
+
+  it('create one first administrator where all instances start at once', async () => {
+    const users = dataSource.getRepository(AUTH.userClass);
+    for (let run = 0; run < RUNS; run += 1) {
+      await users.delete({ email: 'first@shop.example' });
+      Seed.ids = [];
+      const started = await Promise.all(URLS.map((url) => startApp('express', rootOf(url, false, [Seed]))));
+      for (const each of started) await each.close();
+      const { id } = await users.findOneByOrFail({ email: 'first@shop.example' });
+      expect([run, Seed.ids]).toEqual([run, URLS.map(() => Number(id))]);
+    }
+  }, 300_000);
+
+  it('try no more passwords than on one node', async () => {
+    const attempts = instances.map(({ app }) => app.get(Attempts, { strict: false }));
+    for (let run = 0; run < RUNS; run += 1) {
+      const errors: Record<string, number> = {};
+      let tried = 0;
+      const guess = (number: number): Promise<void> =>
+        attempts[number % 3]!.run(
+          { action: 'password', account: `guessed${run}`, address: `10.${run}.1.${number}` },
+          async () => {
+            tried += 1;
+            throw new UnauthorizedException();
+          },
+        ).catch((error: Error) => void (errors[error.name] = (errors[error.name] ?? 0) + 1));
+      await Promise.all(Array.from({ length: 250 }, (_, number) => guess(number)));
+      expect([run, tried, errors]).toEqual([run, ACCOUNT_TRIES, errors]);
+    }
+  }, 300_000);
+
+  it('repeat what an account endpoint loses to another node', async () => {
+    const own = dataSource.getRepository(Passkey);
+    await own.clear();
+    await own.insert(own.create({ ...passkeyOf('shared'), userId: '1', createdAt: Date.now() } as never));
+    const stores = instances.map(({ app }) => app.get(PasskeyStore, { strict: false }));
+    const lost: unknown[] = [];
+    for (let run = 0; run < RUNS; run += 1)
+      await Promise.all(
+        [0, 1, 2, 0, 1, 2].map((node, index) =>
+          stores[node]!.rename('1', 'shared', `${run} ${index}`).catch((error: Error) => lost.push(error.message)),
+        ),
+      );
+    expect(lost).toEqual([]);
+  }, 300_000);
 
   it('answer the id of the stored record while other nodes change the row that it refers to', async () => {
     const { id } = (await send(0, 'POST', '/category', {})).json.data as { id: number };

@@ -77,7 +77,7 @@ export class MailedTokens {
   async find(token: string, ...purposes: TokenPurpose[]): Promise<AccountToken | undefined> {
     if (!isToken(token)) return undefined;
     const where = { hash: hashOf(token), purpose: In(purposes), expiresAt: MoreThan(Date.now()) };
-    return (await this.tables.read((manager) => manager.findOne(AccountToken, { where, cache: false }))) ?? undefined;
+    return this.tables.findOne(AccountToken, where);
   }
 
   /** @returns whether this request is the one that uses it */
@@ -92,10 +92,7 @@ export class MailedTokens {
   }
 
   async isVerified({ id, email }: Omit<Addressee, 'password'>): Promise<boolean> {
-    const userId = String(id);
-    const row = await this.tables.read((manager) =>
-      manager.findOne(VerifiedEmail, { where: { userId }, cache: false }),
-    );
+    const row = await this.tables.findOne(VerifiedEmail, { userId: String(id) });
     return email !== null && row?.email === email;
   }
 

@@ -1,8 +1,9 @@
 /** Counts attempts in the database, for all processes that share it. */
 import type { Provider } from '@nestjs/common';
-import { Column, Entity, Index, LessThanOrEqual, MoreThan, PrimaryColumn, type EntityManager } from 'typeorm';
-import { TIME } from '../../database/database-time.js';
-import { databaseFailureOf } from '../../entities/database-errors.js';
+import { Column, Entity, Index, LessThanOrEqual, MoreThan, PrimaryColumn } from 'typeorm';
+import type { EntityManager, FindOptionsWhere } from 'typeorm';
+import { readPrimary, TIME } from '../../database/database-time.js';
+import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { AccountTables } from '../users/account-tables.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
@@ -37,19 +38,28 @@ export class DatabaseStorage implements ThrottleStorage {
 
   async add(key: string, amount: number, ttl: number): Promise<number> {
     const now = Date.now();
-    const count = amount === 0 ? await this.tables.read(read(key, now)) : await this.change(key, amount, now);
-    if (count === 0) await this.tables.run((manager) => manager.delete(ThrottleCount, { id: key, count: 0 }));
-    if (count !== undefined || amount <= 0) return count ?? 0;
     try {
+      const count = amount === 0 ? await this.tables.read(read(key, now)) : await this.change(key, amount, now);
+      if (count === 0) await this.remove({ id: key, count });
+      if (count !== undefined || amount <= 0) return count ?? 0;
       const created = { id: key, count: amount, expiresAt: now + ttl };
       await this.tables.run((manager) => manager.insert(ThrottleCount, created));
       return amount;
     } catch (error) {
-      if (databaseFailureOf(error) !== 'conflict') throw error;
-      // Another request has counted it first, or the row is one that has ended.
-      await this.tables.run((manager) => manager.delete(ThrottleCount, { id: key, expiresAt: LessThanOrEqual(now) }));
+      // Another node of a cluster, or another request, has counted it first, or the row is one that has ended.
+      if (!isLostRace((error as Error).cause) && databaseFailureOf(error) !== 'conflict') throw error;
+      await this.remove({ id: key, expiresAt: LessThanOrEqual(now) });
       return this.add(key, amount, ttl);
     }
+  }
+
+  /** A row that stays, because another node was faster, is found again. */
+  private async remove(where: FindOptionsWhere<ThrottleCount>): Promise<void> {
+    await this.tables
+      .run((manager) => manager.delete(ThrottleCount, where))
+      .catch((error: Error) => {
+        if (!isLostRace(error.cause)) throw error;
+      });
   }
 
   /** Each call reads its own count. @returns `undefined` where there is none */
@@ -77,6 +87,6 @@ export class DatabaseStorage implements ThrottleStorage {
 const read =
   (id: string, now: number) =>
   async (manager: EntityManager): Promise<number | undefined> => {
-    const row = await manager.findOne(ThrottleCount, { where: { id, expiresAt: MoreThan(now) }, cache: false });
-    return row?.count;
+    const query = manager.createQueryBuilder(ThrottleCount, 'row').cache(false);
+    return (await readPrimary(query.where({ id, expiresAt: MoreThan(now) })).getOne())?.count;
   };

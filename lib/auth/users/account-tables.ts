@@ -2,9 +2,9 @@
 import { Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, Raw, type EntityManager } from 'typeorm';
+import { DataSource, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
-import { databaseClock } from '../../database/database-time.js';
+import { databaseClock, readPrimary } from '../../database/database-time.js';
 import { DatabaseUnavailable } from '../../entities/database-errors.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { Application } from '../../routes/application.js';
@@ -30,12 +30,25 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
 
   /** Runs statements that write, on the primary. @throws DatabaseUnavailable (503) */
   run<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
-    return this.connections.write(() => this.read(work));
+    return this.connections.change(work);
   }
 
   /** Reads the primary. @throws DatabaseUnavailable (503) */
   read<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     return this.connections.onPrimary(work);
+  }
+
+  /** Reads rows of the primary, also through a pooler. @param order of properties @throws DatabaseUnavailable (503) */
+  find<T extends object>(entity: Type<T>, where: FindOptionsWhere<T>, ...order: string[]): Promise<T[]> {
+    return this.read((manager) => {
+      const query = readPrimary(manager.createQueryBuilder(entity, 'row').cache(false).where(where));
+      for (const name of order) query.addOrderBy(`row.${name}`);
+      return query.getMany();
+    });
+  }
+
+  async findOne<T extends object>(entity: Type<T>, where: FindOptionsWhere<T>): Promise<T | undefined> {
+    return (await this.find(entity, where))[0];
   }
 
   /** @throws InvalidOptionError for the first table that the database lacks */

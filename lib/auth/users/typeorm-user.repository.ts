@@ -2,10 +2,11 @@ import { ConflictException, type Provider, type Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
 import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
+import { readPrimary } from '../../database/database-time.js';
 import { takenFields } from '../../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
-import { isPostgres, isSqlite } from '../../entities/database-family.js';
+import { isSqlite } from '../../entities/database-family.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
 import { refuseAuthOption } from '../../options/option-table.js';
@@ -203,9 +204,7 @@ class TypeOrmUserRepository extends UserRepository {
     const read = (manager: EntityManager): Promise<AuthUser | null> => {
       const query = select(manager.withRepository(this.users));
       if (withHash) query.addSelect('record.password');
-      // Poolers that spread reads send what calls a volatile function to the primary. A standby may be behind.
-      if (isPostgres(manager.connection)) query.andWhere('clock_timestamp() IS NOT NULL');
-      return query.andWhere(`record.${field} = :value`, { value }).getOne();
+      return readPrimary(query.where(`record.${field} = :value`, { value })).getOne();
     };
     const user = await this.connections.onPrimary(read).catch((error: unknown) => {
       // No user has a login that the column cannot hold.
@@ -217,10 +216,7 @@ class TypeOrmUserRepository extends UserRepository {
 
   /** Runs a write. On SQLite, it waits for an open transaction: it would be rolled back with that one. */
   private run<R>(work: (users: Repository<AuthUser>) => Promise<R>): Promise<R> {
-    const run = (manager: EntityManager): Promise<R> => work(manager.withRepository(this.users));
-    // A node of Galera repeats a statement without a transaction, also after it has sent the id of the row.
-    if (this.connections.isCluster) return this.connections.settled(run);
-    return this.connections.write(() => this.connections.onPrimary(run));
+    return this.connections.change((manager) => work(manager.withRepository(this.users)));
   }
 
   private fail(error: unknown, fields: UserFields): never {

@@ -1,6 +1,7 @@
 /** The answers of requests with an `Idempotency-Key`, each stored in the transaction of its write. */
 import { ConflictException } from '@nestjs/common';
 import { In, LessThanOrEqual, type EntityManager } from 'typeorm';
+import { readPrimary } from '../../database/database-time.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { metadataOf, type RequestState, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';
@@ -54,7 +55,8 @@ const storedAnswerOf = (request: KeyedRequest, answer: unknown): StoredAnswer =>
 /** `undefined` where there is none, or where it has expired. @throws 503 */
 export const findStoredAnswer = (database: Database, id: string): Promise<IdempotencyKey | undefined> =>
   database.connections.onPrimary(async (manager) => {
-    const row = await manager.findOne(IdempotencyKey, { where: { id }, cache: false });
+    const query = manager.createQueryBuilder(IdempotencyKey, 'row').cache(false).where({ id });
+    const row = await readPrimary(query).getOne();
     if (!row || row.expiresAt > Date.now()) return row ?? undefined;
     await manager.delete(IdempotencyKey, { id, expiresAt: row.expiresAt });
     return undefined;

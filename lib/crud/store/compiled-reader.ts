@@ -23,8 +23,8 @@ export class CompiledReader<T extends object> extends Reader<T> {
   private readonly statements = new BoundedMap<Statement>();
 
   protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<Read<T>> {
-    const compile = (): Find<T> => this.compileFind(selection, keys);
-    const { statement, recordOf } = this.finds.get(shapeOfSelection(selection, keys), compile);
+    const compile = (): Find<T> => this.compileFind(call, selection, keys);
+    const { statement, recordOf } = this.finds.get(`${call.writes} ${shapeOfSelection(selection, keys)}`, compile);
     const { condition, range } = selection;
     const values = boundValues(condition, this.dataSource);
     if (range) values.push(range.limit, range.offset);
@@ -33,8 +33,8 @@ export class CompiledReader<T extends object> extends Reader<T> {
   }
 
   protected async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>> {
-    const compile = (): Find<T> => this.compileLinked(links, fields);
-    const { statement, recordOf } = this.finds.get(shapeOfLinks(links, fields), compile);
+    const compile = (): Find<T> => this.compileLinked(call, links, fields);
+    const { statement, recordOf } = this.finds.get(`${call.writes} ${shapeOfLinks(links, fields)}`, compile);
     const { rows } = await statement(linkValues(links, this.dataSource), this.runnerOf(call));
     return { records: rows.map(recordOf), rows };
   }
@@ -51,8 +51,8 @@ export class CompiledReader<T extends object> extends Reader<T> {
   }
 
   private run(call: Call, selected: string, condition: Condition): ReturnType<Statement> {
-    const compile = (): Statement => this.statement(this.query().select(selected, 'found'), condition);
-    const statement = this.statements.get(`${selected} ${shapeOf(condition)}`, compile);
+    const compile = (): Statement => this.statement(this.query(call).select(selected, 'found'), condition);
+    const statement = this.statements.get(`${call.writes} ${selected} ${shapeOf(condition)}`, compile);
     return statement(boundValues(condition, this.dataSource), this.runnerOf(call));
   }
 
@@ -60,20 +60,21 @@ export class CompiledReader<T extends object> extends Reader<T> {
     return managerOf(call, this.database)?.queryRunner;
   }
 
-  private compileFind({ condition, fields, sort, range, isLocked }: Selection, keys: readonly Field[]): Find<T> {
+  private compileFind(call: Call, selection: Selection, keys: readonly Field[]): Find<T> {
+    const { condition, fields, sort, range, isLocked } = selection;
     const row = compileRow(this.resource, fields, this.dataSource);
-    const query = addLock(addSort(row.select(this.query()), sort, this.dataSource), isLocked);
+    const query = addLock(addSort(row.select(this.query(call)), sort, this.dataSource), isLocked);
     selectPosition(query, keys, this.dataSource);
     const first = boundValues(condition, this.dataSource).length;
     const end: StatementEnd = (parameter) => ` LIMIT ${parameter(first)} OFFSET ${parameter(first + 1)}`;
     return { statement: this.statement(query, condition, range && end), recordOf: row.recordOf };
   }
 
-  private compileLinked(links: LinkSelection, fields: readonly Field[]): Find<T> {
+  private compileLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Find<T> {
     const { dataSource } = this;
     const row = compileRow(this.resource, fields, dataSource);
     const names = namedParameters(linkValues(links, dataSource).length);
-    const query = joinLinks(row.select(this.query()), links, names, dataSource);
+    const query = joinLinks(row.select(this.query(call)), links, names, dataSource);
     const sorted = addSort(query, ascending(links.related.fields), dataSource);
     const mode = dataSource.defaultReplicationModeForReads();
     return { statement: compileStatement(dataSource, mode, sorted), recordOf: row.recordOf };

@@ -1,5 +1,6 @@
 /** Reads the table of a resource: what compiled statements and TypeORM's repository share. */
 import type { DataSource, ObjectLiteral, Repository, SelectQueryBuilder } from 'typeorm';
+import { readPrimary } from '../../database/database-time.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';
@@ -109,13 +110,15 @@ export abstract class Reader<T extends object> {
     return aggregateRows(this.matching(call, condition), aggregation, limit, this.dataSource);
   }
 
-  protected query(): SelectQueryBuilder<T> {
-    return this.repository.createQueryBuilder(RECORD);
+  /** What a write reads decides what is written. */
+  protected query({ writes }: Call, repository = this.repository): SelectQueryBuilder<T> {
+    const query = repository.createQueryBuilder(RECORD);
+    return writes ? readPrimary(query) : query;
   }
 
   /** Reads in the transaction of the call, never from the query cache of the data source: a write may depend on it. */
   protected matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
-    const query = inCurrentTransaction(call, this.repository, this.database).createQueryBuilder(RECORD).cache(false);
+    const query = this.query(call, inCurrentTransaction(call, this.repository, this.database)).cache(false);
     return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
   }
 }

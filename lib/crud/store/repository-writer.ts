@@ -210,11 +210,11 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return this.events.has(event) && this.repository[event] === Repository.prototype[event];
   }
 
-  private manager(call: Call): EntityManager {
+  protected manager(call: Call): EntityManager {
     return managerOf(call, this.database) ?? this.database.dataSource.manager;
   }
 
-  private runner(call: Call): QueryRunner {
+  protected runner(call: Call): QueryRunner {
     return this.manager(call).queryRunner as QueryRunner;
   }
 

@@ -1,6 +1,6 @@
 /** Writes the nodes of a TypeORM tree through the repository, and keeps the tree as TypeORM reads it. */
 import { ConflictException } from '@nestjs/common';
-import type { QueryResult, QueryRunner } from 'typeorm';
+import type { QueryResult } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { conflictOf, ignoredStatement } from '../../entities/conflicts.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
@@ -11,7 +11,7 @@ import { existing } from '../query/field-path.js';
 import { and, compare, type Condition } from '../sql/condition.js';
 import { escapePath } from '../sql/dialect.js';
 import type { RawRow } from '../sql/statement.js';
-import { managerOf, type Call } from './call.js';
+import type { Call } from './call.js';
 import { valueOf } from './entity-values.js';
 import { RepositoryWriter } from './repository-writer.js';
 
@@ -19,6 +19,7 @@ import { RepositoryWriter } from './repository-writer.js';
 export const parentFieldOf = ({ fields }: EntityDescription): Field | undefined =>
   fields.find(({ column }) => column.relationMetadata?.isTreeParent);
 
+const NIL = '00000000-0000-0000-0000-000000000000';
 const BELOW = 'refers to the record or one below it';
 
 /**
@@ -56,6 +57,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
       this.tree.nestedSetRightColumn?.setEntityValue(entity, end + 1);
     }
     const key = await this.exact(call, this.id, await super.insertEntity(call, entity, values), values);
+    if (isOnlyRoot && this.database.connections.isCluster) await this.claimRoot(call, key);
     await this.place(call, key, parent, true);
     return { [this.id.property]: key };
   }
@@ -147,8 +149,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
       bound.push(isKey ? persist(values[name], this.id.column, this.dataSource) : values[name]);
       return this.dataSource.driver.createParameter(name, bound.length - 1);
     });
-    const { queryRunner } = managerOf(call, this.database) ?? this.dataSource.manager;
-    return (queryRunner as QueryRunner).query(text, bound, true);
+    return this.runner(call).query(text, bound, true);
   }
 
   private nameOf(column: ColumnMetadata | undefined): string {
@@ -162,10 +163,19 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   /** Every change of the tree locks the first root. */
   private async lockTree(call: Call): Promise<T | undefined> {
     const root = await this.lockFirst(call, this.isRoot);
-    const manager = managerOf(call, this.database) ?? this.dataSource.manager;
     const changes = (): string[] => [this.nameOf(this.id.column), 'NULL'];
-    await this.database.connections.claim(manager, this.parent.column, changes, valueOf(this.id, root));
+    await this.database.connections.claim(this.manager(call), this.parent.column, changes, valueOf(this.id, root));
     return root;
+  }
+
+  /** Nodes of Galera have no row in common yet: each root takes the same key for a moment, so that only one commits. */
+  private async claimRoot(call: Call, key: unknown): Promise<void> {
+    const id = this.nameOf(this.id.column);
+    const move = (from: unknown, to: unknown): Promise<unknown> =>
+      this.run(call, `UPDATE ${this.table} SET ${id} = :to WHERE ${id} = :from`, { from, to });
+    const shared = this.id.type.comparison === 'uuid' ? NIL : '0';
+    await move(key, shared);
+    await move(shared, key);
   }
 
   private async lockFirst(call: Call, ...conditions: readonly Condition[]): Promise<T | undefined> {

@@ -1,10 +1,10 @@
 /** The identities at providers that users log in with. */
 import { ConflictException, Inject, Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { hashOf } from '../../auth/tokens/secret-tokens.js';
 import { AccountTables } from '../../auth/users/account-tables.js';
 import { AuthEvents } from '../../auth/users/auth-events.js';
 import { UserRepository } from '../../auth/users/user.repository.js';
+import type { ColumnMetadata } from '../../entities/column-types.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { hasPassword } from '../has-password.js';
@@ -24,20 +24,17 @@ export class ExternalIdentities {
   ) {}
 
   /** Also one that was unlinked. */
-  async find(profile: Key): Promise<ExternalIdentity | undefined> {
-    const where = { id: idOf(profile) };
-    const find = (manager: EntityManager) => manager.findOne(ExternalIdentity, { where, cache: false });
-    return (await this.tables.read(find)) ?? undefined;
+  find(profile: Key): Promise<ExternalIdentity | undefined> {
+    return this.tables.findOne(ExternalIdentity, { id: idOf(profile) });
   }
 
   listOf(userId: string): Promise<ExternalIdentity[]> {
-    const options = { where: { userId, isLinked: true }, order: { linkedAt: 'ASC', id: 'ASC' }, cache: false } as const;
-    return this.tables.read((manager) => manager.find(ExternalIdentity, options));
+    return this.tables.find(ExternalIdentity, { userId, isLinked: true }, 'linkedAt', 'id');
   }
 
   /** Whether a user has, or had, an identity, such as one of an issuer. */
-  exists(where: Pick<ExternalIdentity, 'userId'> & { readonly issuer?: string }): Promise<boolean> {
-    return this.tables.read((manager) => manager.existsBy(ExternalIdentity, where));
+  async exists(where: Pick<ExternalIdentity, 'userId'> & { readonly issuer?: string }): Promise<boolean> {
+    return (await this.tables.findOne(ExternalIdentity, where)) !== undefined;
   }
 
   /** Links an identity that no user has had. @returns `undefined` where one has it, or had it */
@@ -68,7 +65,8 @@ export class ExternalIdentities {
   /** @returns whether the user has it @throws ConflictException (409) where the user could not log in any more */
   async unlink(userId: string, id: string): Promise<boolean> {
     const mayBeLast = await hasPassword(this.users, userId);
-    const unlinked = await this.transaction(async (manager) => {
+    const { connections, dataSource } = this.tables;
+    const unlinked = await connections.settled(async (manager) => {
       const query = manager.createQueryBuilder(ExternalIdentity, 'identity').cache(false);
       query.where({ userId, isLinked: true }).orderBy('identity.id');
       // Two requests at once must not remove the last two. SQLite has one connection, whose transactions wait for each other.
@@ -82,6 +80,10 @@ export class ExternalIdentities {
         throw new ConflictException(
           'Without a password, one login at a provider must stay: set a password, or link another login first',
         );
+      const linkedAt = dataSource
+        .getMetadata(ExternalIdentity)
+        .findColumnWithPropertyName('linkedAt') as ColumnMetadata;
+      await connections.claim(manager, linkedAt, (name) => [`${name} + 1`, `${name} - 1`], own[0]?.id);
       await manager.update(ExternalIdentity, { id }, { isLinked: false });
       return identity;
     });
@@ -100,13 +102,6 @@ export class ExternalIdentities {
   private afterLink(row: ExternalIdentity): ExternalIdentity {
     this.events.emit('identity.linked', { userId: row.userId, provider: row.provider });
     return row;
-  }
-
-  private transaction<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
-    const { connections } = this.tables;
-    return connections.transacted(work).catch((error: unknown) => {
-      throw databaseFailureOf(error) === 'unavailable' ? connections.unavailable(error, { cause: error }) : error;
-    });
   }
 }
 

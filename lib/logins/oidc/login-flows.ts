@@ -81,7 +81,7 @@ export class LoginFlows {
   private async find(state: string): Promise<LoginFlow | undefined> {
     if (!isToken(state)) return undefined;
     const where = { hash: hashOf(state), expiresAt: MoreThan(Date.now()) };
-    return (await this.tables.read((manager) => manager.findOne(LoginFlow, { where, cache: false }))) ?? undefined;
+    return this.tables.findOne(LoginFlow, where);
   }
 
   /** @returns whether this request is the one that finishes it */

@@ -35,9 +35,7 @@ export class PasskeyChallenges {
     if (!isToken(challenge)) return undefined;
     const where = { ...owner, hash: hashOf(challenge), ceremony };
     const expiresAt = Raw((column) => `${column} > ${this.tables.now()}`);
-    const found = await this.tables.read((manager) =>
-      manager.findOne(PasskeyChallenge, { where: { ...where, expiresAt }, cache: false }),
-    );
+    const found = await this.tables.findOne(PasskeyChallenge, { ...where, expiresAt });
     const { affected } = await this.tables.run((manager) => manager.delete(PasskeyChallenge, where));
     return found && affected === 1 ? found : undefined;
   }

@@ -24,15 +24,14 @@ export class PasskeyStore {
   ) {}
 
   /** @param owner `userId` of the only user whose passkey it may be */
-  async find(credentialId: string, owner?: Pick<Passkey, 'userId'>): Promise<Passkey | undefined> {
+  find(credentialId: string, owner?: Pick<Passkey, 'userId'>): Promise<Passkey | undefined> {
     const where = { id: hashOf(credentialId), ...(owner && { userId: owner.userId }) };
-    return (await this.tables.read((manager) => manager.findOne(Passkey, { where, cache: false }))) ?? undefined;
+    return this.tables.findOne(Passkey, where);
   }
 
   /** The oldest first. */
   listOf(userId: string): Promise<Passkey[]> {
-    const order = { createdAt: 'ASC', id: 'ASC' } as const;
-    return this.tables.read((manager) => manager.find(Passkey, { where: { userId }, order, cache: false }));
+    return this.tables.find(Passkey, { userId }, 'createdAt', 'id');
   }
 
   /** @throws ConflictException (409) for a passkey that is known */
@@ -46,7 +45,7 @@ export class PasskeyStore {
       .catch((error: unknown) => {
         throw databaseFailureOf(error) === 'conflict' ? new ConflictException('This passkey is known already') : error;
       });
-    return this.tables.read((manager) => manager.findOneOrFail(Passkey, { where: { id }, cache: false }));
+    return (await this.tables.findOne(Passkey, { id })) ?? { ...values, createdAt: Date.now() };
   }
 
   /** @returns `false` for a counter that did not rise, and where the passkey was removed meanwhile */
@@ -67,8 +66,7 @@ export class PasskeyStore {
   /** @returns `undefined` where the user has no such passkey */
   async rename(userId: string, id: string, name: string): Promise<Passkey | undefined> {
     await this.tables.run((manager) => manager.update(Passkey, { userId, id }, { name }));
-    const where = { userId, id };
-    return (await this.tables.read((manager) => manager.findOne(Passkey, { where, cache: false }))) ?? undefined;
+    return this.tables.findOne(Passkey, { userId, id });
   }
 
   /** Locks the passkeys of the user, so that two requests at once do not take the last two. */

@@ -36,8 +36,7 @@ export class FactorChallenges {
   /** What cannot be a challenge needs no query. @throws 401 where it was used, or has expired */
   async find(challenge: string): Promise<FactorChallenge> {
     const where = { hash: hashOf(challenge), expiresAt: Raw((column) => `${column} > ${this.tables.now()}`) };
-    const read = () => this.tables.read((manager) => manager.findOne(FactorChallenge, { where, cache: false }));
-    const found = isToken(challenge) ? await read() : null;
+    const found = isToken(challenge) ? await this.tables.findOne(FactorChallenge, where) : undefined;
     if (!found) throw invalidChallenge();
     return found;
   }

@@ -134,10 +134,8 @@ export class SecondFactors {
     throw wrongCode();
   }
 
-  private async find(userId: string): Promise<SecondFactor | undefined> {
-    const where = { userId };
-    const found = await this.tables.read((manager) => manager.findOne(SecondFactor, { where, cache: false }));
-    return found ?? undefined;
+  private find(userId: string): Promise<SecondFactor | undefined> {
+    return this.tables.findOne(SecondFactor, { userId });
   }
 
   /** @returns whether a row was as expected */
