@@ -13,8 +13,8 @@ import { type CrudParts, crudError, type CrudService, startCrud } from '../crud/
 import { SQLITE_ENTITIES, SQLITE_RESOURCES, sqliteCases, type Variant } from '../crud/sqlite-cases.js';
 import { linesOf } from '../harness/platforms.js';
 
-const FOLDER = process.env['TEST_EMBEDDED'] ?? '';
-const load = createRequire(join(FOLDER, 'package.json'));
+const FOLDER = process.env['TEST_EMBEDDED'];
+const load = createRequire(join(FOLDER ?? tmpdir(), 'package.json'));
 
 @Entity()
 class Tag {

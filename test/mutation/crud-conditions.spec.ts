@@ -279,8 +279,7 @@ describe('[9.1] conditions that clients cannot send', () => {
   });
 
   it.each<[type: string, prepared: unknown, bound: unknown]>([
-    ['better-sqlite3', '2026-01-31 09:30:15.000', '2026-01-31 09:30:15'],
-    ['better-sqlite3', '2026-01-31 09:30:15.000123', '2026-01-31 09:30:15.000123'],
+    ['better-sqlite3', '2026-01-31 09:30:15.000', '2026-01-31 09:30:15.000'],
     ['better-sqlite3', 7, 7],
     ['postgres', new Date(0), new Date(0)],
     ['mysql', '2026-01-31 09:30:15.000', '2026-01-31 09:30:15.000'],
