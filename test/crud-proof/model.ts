@@ -101,7 +101,11 @@ export class ItemModel {
       ]),
     );
     const wrong = wrongIn(patch, { isComplete: false });
-    if (Object.keys(patch).length > 0 || !stored) return this.change(id, wrong, changes);
+    // A document that stays as it is is not written.
+    const isWritten = Object.entries(changes).some(
+      ([name, value]) => name !== 'meta' || JSON.stringify(value) !== JSON.stringify(stored?.record['meta']),
+    );
+    if (isWritten || !stored) return this.change(id, wrong, changes);
     return { status: 200, data: stored.record };
   }
 

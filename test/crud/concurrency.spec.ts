@@ -210,6 +210,15 @@ describe.each(DATABASES)('on %s', (database) => {
     expect((await twins.get('/api/pages/1')).status).toBe(404);
   });
 
+  it('[8.5] a PATCH of the stored document is no new version, and needs the version all the same', async () => {
+    for (const layout of [[1, { a: 2 }], 5, null, { a: { b: 1 } }]) {
+      const { version } = (await twins.send('PATCH', '/api/pages/1', { json: { title: 'two', layout } })).json.data;
+      const stale = await twins.send('PATCH', '/api/pages/1', ifMatch('"1"', { layout }));
+      const same = await twins.send('PATCH', '/api/pages/1', ifMatch(`"${version}"`, { layout }));
+      expect([stale.status, same.status, same.json.data.version]).toEqual([412, 200, version]);
+    }
+  });
+
   it('[8.5] refuses in the order of a wrong id, 404, 412, a wrong body', async () => {
     const status = async (id: unknown, etag: string, json: unknown) =>
       (await twins.send('PATCH', `/api/pages/${String(id)}`, ifMatch(etag, json))).status;

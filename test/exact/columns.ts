@@ -577,10 +577,11 @@ const json = (database: DatabaseName): ExactColumn => ({
   name: 'document',
   column: { type: database === 'sqlite' ? 'simple-json' : database === 'postgres' ? 'jsonb' : 'json' },
   isCompared: false,
-  values: [[`'{"a": [0.1, 9007199254740991], "b": {"c": "9007199254740993"}}'`, DOCUMENT]].map(([sql, answer]) => [
-    database === 'postgres' ? String(sql) : String(sql).replaceAll(/(?<=[:,]) /g, ''),
-    answer,
-  ]),
+  values: [
+    ["'5.0'", 5],
+    ["'null'", null],
+    [`'{"a": [0.1, 9007199254740991], "b": {"c": "9007199254740993"}}'`, DOCUMENT],
+  ].map(([sql, answer]) => [database === 'postgres' ? String(sql) : String(sql).replaceAll(/(?<=[:,]) /g, ''), answer]),
   refused: [
     { a: [{ b: Number('9007199254740993') }] },
     [-Number('750727362669608961')],

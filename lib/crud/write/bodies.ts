@@ -4,9 +4,9 @@ import type { Field } from '../../entities/entity-schema.js';
 import { initialValue, newEntity } from '../../entities/entity-instances.js';
 import { isMerged, mergePatch } from '../../entities/merge-patch.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
-import { checkValues, DATABASE_DEFAULT, describeJson } from '../../entities/record-input.js';
-import { isSame, readValue, toJson } from '../../entities/record-input.js';
+import { checkValues, DATABASE_DEFAULT, describeJson, isSame, readValue, toJson } from '../../entities/record-input.js';
 import type { CheckResult, Values, WriteKind } from '../../entities/record-input.js';
+import { json } from '../../entities/value-types.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import type { Plan, Source, Task } from '../plan/plan.js';
@@ -100,7 +100,7 @@ export const mergedFields = ({ schema, store }: Plan, { values, permissions }: S
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
   // Compiled statements compare moments by themselves.
   const isHiding = ({ column, type }: Field): boolean =>
-    column.transformer !== undefined || (type.comparison === 'moment' && store.listened.has('update'));
+    column.transformer !== undefined || type === json || (type.comparison === 'moment' && store.listened.has('update'));
   const isChanged = ([field, value]: [Field, unknown]): boolean =>
     permissions.canUpdate(field) && (isMerged(value) || Array.isArray(value) || isHiding(field));
   return [...[...values].filter(isChanged).map(([field]) => field), ...rest];
