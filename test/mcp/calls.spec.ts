@@ -190,8 +190,24 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         message: 'The response is image/png, which is no text',
       });
       expect(await call('events')).toMatchObject({ message: 'The response is text/event-stream, which is no text' });
-      expect(await call('large', { size: 4 * 1024 * 1024 + 1 })).toMatchObject({ isError: true });
+      const limit = 'The response is larger than 100000 bytes. Ask for fewer records or fields';
+      expect(await call('large', { size: 100_001 })).toMatchObject({ isError: true, message: limit });
       expect(await call('large', { size: 1000 })).toEqual({ isError: false, data: 'x'.repeat(1000) });
+    });
+
+    it('count for each caller alone, and end after a minute', async () => {
+      const limited = await startMcp(platform, { maxCallsPerMinute: 2, maxResponseBytes: 10_000 });
+      const [one, other] = [await limited.connect(EDITOR), await limited.connect(USER)];
+      vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-31T09:30:30Z') });
+      const labels = (client: Client) => call('listLabels', {}, client);
+      expect([(await labels(one)).isError, (await labels(one)).isError]).toEqual([false, false]);
+      expect(await labels(one)).toEqual({ isError: true, message: 'Too many calls. Wait 30 s' });
+      expect(await call('large', { size: 10_001 }, other)).toMatchObject({ isError: true });
+      expect((await labels(other)).isError).toBe(false);
+      vi.setSystemTime(new Date('2026-01-31T09:31:00Z'));
+      expect((await labels(one)).isError).toBe(false);
+      vi.useRealTimers();
+      await limited.close();
     });
   });
 });

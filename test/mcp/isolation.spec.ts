@@ -81,7 +81,9 @@ const throughTools: IsolationTransport = async (app, caller, { operation, path, 
 describe.each(PLATFORMS)('isolationProof through tools on %s', (platform) => {
   const createApp = (leak?: Leak) =>
     agency(platform, leak, undefined, {
-      imports: [McpModule.forRoot({ url: MCP_URL, include: ['accounts', 'batches'] })],
+      imports: [
+        McpModule.forRoot({ url: MCP_URL, include: ['accounts', 'batches', 'exports'], maxCallsPerMinute: 1_000_000 }),
+      ],
       configure: (app) => McpModule.setup(app, () => addAccess(documentOf(app), app)),
     });
   const proof = (callers: TestUser[], requests: number, leak?: Leak) =>

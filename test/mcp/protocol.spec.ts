@@ -96,6 +96,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       });
     });
 
+    it('have one message, as in every revision since 2025-06-18', async () => {
+      const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'listLabels', arguments: {} } };
+      for (const version of ['2025-03-26', '2025-11-25', REVISION])
+        expect(await post({ json: [message, message], headers: { 'mcp-protocol-version': version } })).toMatchObject({
+          status: 400,
+          json: { jsonrpc: '2.0', error: { code: -32_600, message: expect.stringContaining('one message') }, id: null },
+        });
+    });
+
     it('of pages of other origins are refused', async () => {
       const origin = (value: string) => ask('tools/list', {}, { origin: value });
       expect(await origin('https://shop.example')).toMatchObject({ status: 200 });

@@ -11,6 +11,7 @@ import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { EDITOR, MCP_URL, slow, startMcp } from './service.js';
 
+const maxResponseBytes = 1_000;
 const REQUEST = { method: 'GET', path: '/desk', headers: {} };
 
 async function listening(options: ListenOptions): Promise<Server> {
@@ -30,7 +31,10 @@ describe('the address of the application', () => {
     ['a socket of Unix', { path: join(tmpdir(), `declarest-mcp-${process.pid}.sock`) }],
   ])('is found where it listens on %s', async (_where, options) => {
     const server = await listening(options);
-    expect(await send(server, undefined, REQUEST, signal)).toMatchObject({ status: 200, text: 'here' });
+    expect(await send(server, REQUEST, signal, { maxResponseBytes, internalUrl: undefined })).toMatchObject({
+      status: 200,
+      text: 'here',
+    });
     server.close();
   });
 
@@ -38,16 +42,19 @@ describe('the address of the application', () => {
     const server = await listening({ port: 0, host: '127.0.0.1' });
     const { port } = server.address() as { port: number };
     const other = createServer();
-    expect(await send(other, new URL(`http://127.0.0.1:${port}`), REQUEST, signal)).toMatchObject({ text: 'here' });
-    await expect(send(other, new URL(`https://127.0.0.1:${port}`), REQUEST, signal)).rejects.toThrow(
-      /SSL|EPROTO|wrong version/i,
-    );
+    const at = (scheme: string) => ({ maxResponseBytes, internalUrl: new URL(`${scheme}://127.0.0.1:${port}`) });
+    expect(await send(other, REQUEST, signal, at('http'))).toMatchObject({ text: 'here' });
+    await expect(send(other, REQUEST, signal, at('https'))).rejects.toThrow(/SSL|EPROTO|wrong version/i);
     server.close();
   });
 
   it('is not known before it listens, or with TLS', () => {
-    expect(() => send(createServer(), undefined, REQUEST, signal)).toThrow('The application does not listen.');
-    expect(() => send(https.createServer(), undefined, REQUEST, signal)).toThrow('Set internalUrl of McpModule.');
+    expect(() => send(createServer(), REQUEST, signal, { maxResponseBytes, internalUrl: undefined })).toThrow(
+      'The application does not listen.',
+    );
+    expect(() => send(https.createServer(), REQUEST, signal, { maxResponseBytes, internalUrl: undefined })).toThrow(
+      'Set internalUrl of McpModule.',
+    );
   });
 });
 

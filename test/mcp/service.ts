@@ -167,7 +167,7 @@ export async function startMcp(platform: Platform, parts: Parts = {}): Promise<M
     providers,
     imports: [
       authModule({ roleHierarchy: { CHIEF: ['EDITOR'] }, ...auth }),
-      McpModule.forRoot({ url: MCP_URL, ...options }),
+      McpModule.forRoot({ url: MCP_URL, include: ['exports'], maxCallsPerMinute: 1_000_000, ...options }),
     ],
     isDescribed: false,
     configure: async (app) => {

@@ -89,11 +89,23 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect((await toolOf('seen')).description).toContain('What a handler sees.');
   });
 
+  it('leaves out what only `include` adds', async () => {
+    const plain = await startMcp(platform, { include: [] });
+    const names = await namesOf(await plain.connect(ADMIN));
+    expect(names).toContain('listItems');
+    expect(names.filter((name) => /^login|Items$/.test(name) && /^(login|create|delete|export)/.test(name))).toEqual(
+      [],
+    );
+    await plain.close();
+  });
+
   it('adds what the option names', async () => {
-    const include: readonly OptionalTools[] = ['accounts', 'batches', 'purge'];
+    const include: readonly OptionalTools[] = ['accounts', 'batches', 'exports', 'purge'];
     const all = await startMcp(platform, { include });
     const { tools } = await (await all.connect(ADMIN)).listTools();
-    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['login', 'createItems', 'deleteItems']));
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['login', 'createItems', 'deleteItems', 'exportItems']),
+    );
     const { inputSchema } = tools.find(({ name }) => name === 'deleteItem')!;
     expect(inputSchema.properties).toHaveProperty('purge');
     const client = await all.connect(ADMIN);

@@ -2,6 +2,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { Server as TlsServer } from 'node:tls';
+import type { ResolvedOptions } from './options.js';
 import type { ToolRequest } from './tool-request.js';
 
 export interface ApplicationResponse {
@@ -13,16 +14,16 @@ export interface ApplicationResponse {
 /** The response cannot be the result of a tool. */
 export class UnusableResponse extends Error {}
 
-/** More than a model can read. */
-const MOST_BYTES = 4 * 1024 * 1024;
 const TEXT = /^(text\/(?!event-stream)|application\/([\w.-]+\+)?(json|x-ndjson|xml)\b)/i;
+
+type Options = Pick<ResolvedOptions, 'internalUrl' | 'maxResponseBytes'>;
 
 /** @throws UnusableResponse for a body that is no text, or too large */
 export function send(
   server: http.Server,
-  internalUrl: URL | undefined,
   { method, path, headers, body }: ToolRequest,
   signal: AbortSignal,
+  { internalUrl, maxResponseBytes }: Options,
 ): Promise<ApplicationResponse> {
   const { request } = internalUrl?.protocol === 'https:' ? https : http;
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -30,7 +31,7 @@ export function send(
   return new Promise((resolve, reject) => {
     // A connection of its own: a kept one may be closed while the request is on its way.
     const outgoing = request({ ...options, agent: false }, (response) => {
-      read(response).then(resolve, (error: unknown) => {
+      read(response, maxResponseBytes).then(resolve, (error: unknown) => {
         response.destroy();
         reject(error);
       });
@@ -40,7 +41,7 @@ export function send(
   });
 }
 
-async function read(response: http.IncomingMessage): Promise<ApplicationResponse> {
+async function read(response: http.IncomingMessage, most: number): Promise<ApplicationResponse> {
   const { statusCode: status = 0, headers } = response;
   const type = headers['content-type']?.split(';')[0];
   if (type !== undefined && !TEXT.test(type)) throw new UnusableResponse(`The response is ${type}, which is no text`);
@@ -48,7 +49,8 @@ async function read(response: http.IncomingMessage): Promise<ApplicationResponse
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MOST_BYTES) throw new UnusableResponse('The response is larger than 4 MiB. Ask for fewer records');
+    if (size > most)
+      throw new UnusableResponse(`The response is larger than ${most} bytes. Ask for fewer records or fields`);
     chunks.push(chunk);
   }
   return { status, headers, text: Buffer.concat(chunks).toString('utf8') };

@@ -12,6 +12,8 @@ import type { Tool } from './tools.js';
 
 export interface McpCaller {
   readonly principal: Principal | undefined;
+  /** Counts a call. @returns how long to wait; 0 where it may be sent */
+  readonly seconds: () => number;
   /** Sends a request of the caller to the application. */
   readonly send: (request: ToolRequest, signal: AbortSignal) => Promise<ApplicationResponse>;
 }
@@ -43,6 +45,8 @@ function serverFor({ info, tools }: McpService, caller: McpCaller): Server {
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const tool = tools.get(params.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+    const seconds = caller.seconds();
+    if (seconds > 0) return refusalOf(`Too many calls. Wait ${seconds} s`);
     return call(tool, params.arguments ?? {}, caller, mcpReq.signal);
   });
   return server;

@@ -5,6 +5,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { type Principal, Public } from 'declarest';
 import { send } from './application-request.js';
+import { CallLimit } from './call-limit.js';
 import { McpExceptionFilter } from './mcp-exception.filter.js';
 import { handlerFor, type McpCaller } from './mcp-server.js';
 import { McpTools } from './mcp-tools.js';
@@ -26,12 +27,21 @@ type HttpResponse = EventEmitter | { readonly raw: EventEmitter };
 /** Request headers that a tool call passes on. The body, the connection and conditions are those of the call itself. */
 const PASSED_ON = ['authorization', 'host', 'user-agent', 'accept-language', 'traceparent', 'tracestate'];
 
+/** There are no batches since the revision 2025-06-18: their answers are as large as their sender likes. */
+const ONE_MESSAGE = {
+  jsonrpc: '2.0',
+  error: { code: -32_600, message: 'Invalid Request: send one message in each request' },
+  id: null,
+};
+
 /** A controller for the path of the endpoint, and for its metadata. */
 export function mcpController(options: ResolvedOptions): Type {
   @ApiExcludeController()
   @Controller({ version: VERSION_NEUTRAL })
   @UseFilters(McpExceptionFilter)
   class McpController {
+    private readonly limit = new CallLimit(options.maxCallsPerMinute);
+
     constructor(
       @Inject(McpTools) private readonly tools: McpTools,
       @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
@@ -49,6 +59,7 @@ export function mcpController(options: ResolvedOptions): Type {
       // A public route ignores an invalid token, but this client must get a new one.
       if (authorization !== undefined && !isValid)
         throw new UnauthorizedException({ error: 'Authentication required' });
+      if (Array.isArray(request.body)) return httpAdapter.reply(response, ONE_MESSAGE, 400);
       const answer = await handlerFor(this.tools.service, this.callerOf(request)).fetch(
         new Request(options.url, {
           // Every method but POST has the same answer, and a `Request` cannot have the method TRACE.
@@ -76,10 +87,15 @@ export function mcpController(options: ResolvedOptions): Type {
       const forwarded = { ...(ip !== undefined && { 'x-forwarded-for': ip }), 'x-forwarded-proto': protocol };
       const passed = { ...Object.fromEntries(own), ...forwarded } as Record<string, string>;
       const server = this.host.httpAdapter.getHttpServer();
+      const { internalUrl, maxResponseBytes } = options;
       return {
         principal: user,
+        seconds: () => this.limit.take(user ? `user ${user.id}` : `address ${ip}`),
         send: (request, signal) =>
-          send(server, options.internalUrl, { ...request, headers: { ...passed, ...request.headers } }, signal),
+          send(server, { ...request, headers: { ...passed, ...request.headers } }, signal, {
+            internalUrl,
+            maxResponseBytes,
+          }),
       };
     }
   }

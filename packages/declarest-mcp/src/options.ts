@@ -1,7 +1,7 @@
 import { InvalidOptionError } from 'declarest';
 
 /** Operations that are no tools unless the option `include` names them. */
-export type OptionalTools = 'accounts' | 'batches' | 'purge';
+export type OptionalTools = 'accounts' | 'batches' | 'exports' | 'purge';
 
 export interface McpOptions {
   /**
@@ -26,7 +26,8 @@ export interface McpOptions {
   readonly audience?: string;
   /**
    * Operations to add: `accounts` are those with the tag `Auth`, such as `login`, whose passwords and tokens a model
-   * should not see; `batches` are writes at `/batch`; `purge` is the parameter that removes a hidden record for good.
+   * should not see; `batches` are writes at `/batch`; `exports` are whole lists at `/export`; `purge` is the parameter that
+   * removes a hidden record for good.
    *
    * @default []
    */
@@ -44,6 +45,19 @@ export interface McpOptions {
    * @example 'https://shop.example'
    */
   readonly internalUrl?: string;
+  /**
+   * The most bytes of a response that a tool returns. A larger one is a tool error that says so.
+   *
+   * @default 100_000 about 25,000 tokens
+   */
+  readonly maxResponseBytes?: number;
+  /**
+   * The most calls of tools by one user within a minute, or by one address without a user. Each instance of the application
+   * counts for itself. Further calls are tool errors that name the seconds to wait.
+   *
+   * @default 120
+   */
+  readonly maxCallsPerMinute?: number;
 }
 
 export interface ResolvedOptions {
@@ -57,13 +71,16 @@ export interface ResolvedOptions {
   readonly include: ReadonlySet<OptionalTools>;
   readonly allowedOrigins: ReadonlySet<string>;
   readonly internalUrl: URL | undefined;
+  readonly maxResponseBytes: number;
+  readonly maxCallsPerMinute: number;
 }
 
-const OPTIONAL: readonly string[] = ['accounts', 'batches', 'purge'] satisfies OptionalTools[];
+const OPTIONAL: readonly string[] = ['accounts', 'batches', 'exports', 'purge'] satisfies OptionalTools[];
 
 /** @throws InvalidOptionError */
 export function resolveOptions(options: McpOptions): ResolvedOptions {
   const { url, authorizationServers = [], audience = url, include = [], allowedOrigins, internalUrl } = options;
+  const { maxResponseBytes = 100_000, maxCallsPerMinute = 120 } = options;
   const { origin, pathname, href, search, hash } = parseUrl('url', url);
   if (search !== '' || hash !== '' || /[:*(){}]/.test(pathname) || pathname === '/')
     refuse('url', 'a URL with a plain path and without a query, such as https://shop.example/mcp', href);
@@ -71,6 +88,9 @@ export function resolveOptions(options: McpOptions): ResolvedOptions {
   if (internal && internal.href !== `${internal.origin}/`) refuse('internalUrl', 'a URL without a path', internal.href);
   for (const server of authorizationServers) parseUrl('authorizationServers', server);
   for (const name of include) if (!OPTIONAL.includes(name)) refuse('include', `a list of ${OPTIONAL.join(', ')}`, name);
+  for (const [name, value] of Object.entries({ maxResponseBytes, maxCallsPerMinute }))
+    if (!Number.isSafeInteger(value) || value < 1)
+      refuse(name as keyof McpOptions, 'a positive integer', JSON.stringify(value) ?? 'none');
   const path = pathname.replace(/\/$/, '');
   const metadataPath = `/.well-known/oauth-protected-resource${path}`;
   return {
@@ -83,6 +103,8 @@ export function resolveOptions(options: McpOptions): ResolvedOptions {
     include: new Set(include),
     allowedOrigins: new Set((allowedOrigins ?? [origin]).map((each) => parseUrl('allowedOrigins', each).origin)),
     internalUrl: internal,
+    maxResponseBytes,
+    maxCallsPerMinute,
   };
 }
 

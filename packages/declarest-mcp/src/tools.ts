@@ -66,8 +66,12 @@ export function compileTools(document: OpenApiDocument, { include, rowsOf }: Rul
 }
 
 function isOptional({ method, path, operation: { tags = [] } }: Described): OptionalTools[] {
-  const isBatch = method !== 'GET' && path.endsWith('/batch');
-  return [...(tags.includes('Auth') ? ['accounts' as const] : []), ...(isBatch ? ['batches' as const] : [])];
+  const kinds: Readonly<Record<string, boolean>> = {
+    accounts: tags.includes('Auth'),
+    batches: method !== 'GET' && path.endsWith('/batch'),
+    exports: method === 'GET' && path.endsWith('/export'),
+  };
+  return (Object.keys(kinds) as OptionalTools[]).filter((kind) => kinds[kind]);
 }
 
 const nameOf = ({ method, path, operation: { operationId } }: Described): string =>
