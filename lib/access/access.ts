@@ -67,10 +67,10 @@ export function decide(access: Access, roles: readonly string[] | undefined): Re
 
 export const hasPolicy = ({ requirements }: Access): boolean => requirements.some((each) => 'policy' in each);
 
-/** Calls the policies in turn. The first that does not return `true` refuses. @param onError is called for one that throws */
+/** Calls the policies in turn. The first that does not return `true` for each principal refuses. @param onError gets what one throws */
 export async function checkPolicies(
   requirements: readonly Requirement[],
-  principal: Principal,
+  principals: readonly (Principal | undefined)[],
   request: HttpRequest,
   onError: (name: string, error: unknown) => void,
 ): Promise<Refusal | undefined> {
@@ -78,7 +78,9 @@ export async function checkPolicies(
     if (!('policy' in requirement)) continue;
     const { name, allows } = requirement.policy;
     try {
-      if ((await allows(principal, request)) === true) continue;
+      let isAllowed = true;
+      for (const each of principals) isAllowed &&= each !== undefined && (await allows(each, request)) === true;
+      if (isAllowed) continue;
     } catch (error) {
       if (error instanceof AuthenticationRequired) return { reason: 'unauthenticated', exception: error };
       onError(name, error);

@@ -1,11 +1,13 @@
 import { createParamDecorator, Logger, type ExecutionContext } from '@nestjs/common';
 import { ServiceUnavailable } from '../http/failure.js';
-import { setCaller, setPrincipal, type LoginClaims, type Principal } from '../http/principal.js';
+import { setCaller, setPrincipals, type LoginClaims, type Principal } from '../http/principal.js';
 import type { AccessRefused } from '../http/refusal.js';
 import { headerValues, type HttpRequest } from '../http/http-request.js';
 
 export interface Authentication {
   readonly principal?: Principal;
+  /** The user with all of its roles, where the token has fewer of them. */
+  readonly whole?: readonly [Principal];
   /** Distinguishes an invalid token from no token. */
   readonly bearerWasSent: boolean;
   readonly session?: string;
@@ -99,7 +101,7 @@ const copyOf = (principal: Principal): Principal => ({ ...principal, roles: [...
 
 function setAuthentication(request: AuthenticatedRequest, authentication: Authentication): void {
   request[AUTHENTICATION] = authentication;
-  setPrincipal(request, authentication.principal);
+  setPrincipals(request, [authentication.principal, ...(authentication.whole ?? [])]);
 }
 
 export function keep(request: AuthenticatedRequest, authentication: Authentication): void {

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { causeOf, headersOf, type FailureAnswer, type ServiceUnavailable } from '../http/failure.js';
-import { setRoleHierarchy } from '../http/principal.js';
+import { principalsOf, setRoleHierarchy } from '../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import { negotiateRefusal } from '../problem-details/problem-details.js';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/http-request.js';
@@ -82,9 +82,8 @@ export class AccessDecision {
     if (!principal || !hasPolicy(access)) return undefined;
     const onError = (name: string, error: unknown): void =>
       this.logFailure(error, `The policy ${JSON.stringify(name)}`);
-    return checkPolicies(access.requirements, principal, request, onError).then(
-      (by) => by && this.refuse(access, by, bearerWasSent, request),
-    );
+    const by = checkPolicies(access.requirements, principalsOf(request), request, onError);
+    return by.then((each) => each && this.refuse(access, each, bearerWasSent, request));
   }
 
   private logFailure(error: unknown, what = 'The access decision'): void {

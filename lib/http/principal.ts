@@ -18,6 +18,9 @@ export interface LoginClaims {
   readonly auth_time: number;
 }
 
+/** The user of the token, `undefined` without a valid one; then with all of its roles, where the token has fewer. */
+type Principals = readonly (Principal | undefined)[];
+
 type Expand = (roles: readonly string[]) => readonly string[];
 const EXPAND = Symbol('declarest.expandRoles');
 const PRINCIPAL = Symbol('declarest.principal');
@@ -26,7 +29,7 @@ const CALLER = Symbol('declarest.caller');
 /** `user` is what handlers see: a copy of the principal, or what guards of the application set in its place. */
 interface RequestOfUser extends HttpRequest {
   readonly user?: unknown;
-  [PRINCIPAL]?: Principal | undefined;
+  [PRINCIPAL]?: Principals;
   [EXPAND]?: Expand;
   [CALLER]?: Principal;
 }
@@ -53,20 +56,22 @@ export const setCaller = (request: RequestOfUser, caller: Principal): void => vo
 /** `undefined` where nothing was read: for routes that grant no power, and for callers that are not users. */
 export const callerOf = (request: RequestOfUser | undefined): Principal | undefined => request?.[CALLER];
 
-/** @param principal `undefined` for a request without a valid token */
-export const setPrincipal = (request: RequestOfUser, principal: Principal | undefined): void =>
-  void (request[PRINCIPAL] = principal);
+export const setPrincipals = (request: RequestOfUser, principals: Principals): void =>
+  void (request[PRINCIPAL] = principals);
+
+/** Code that decides by roles must allow each of them: a key with fewer roles than its user is never allowed more. */
+export const principalsOf = (request: RequestOfUser | undefined): Principals =>
+  request?.[PRINCIPAL] ?? [userOf(request)];
 
 /** The principal; `request.user` in an application without authentication of the package. */
 export const userOf = (request: RequestOfUser | undefined): Principal | undefined =>
-  request && PRINCIPAL in request ? request[PRINCIPAL] : ((request?.user ?? undefined) as Principal | undefined);
+  request?.[PRINCIPAL] ? request[PRINCIPAL][0] : ((request?.user ?? undefined) as Principal | undefined);
 
 /** Whether the user of a request has one of the roles, itself or by another role that includes it. */
 export function hasAnyRole(request: RequestOfUser | undefined, roles: readonly string[]): boolean {
   const user = userOf(request);
   if (!user) return false;
-  const own: unknown = user.roles;
-  const named = Array.isArray(own) ? (own as string[]) : [];
+  const named = Array.isArray(user.roles) ? (user.roles as readonly string[]) : [];
   const all = request?.[EXPAND]?.(named) ?? named;
   return roles.some((role) => role === BASE_ROLE || all.includes(role));
 }

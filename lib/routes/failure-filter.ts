@@ -1,8 +1,7 @@
 /** Answers failures of the package's endpoints, and tells the application, such as its error tracker, of unexpected ones. */
 import { Catch, Injectable, Logger, type ArgumentsHost, type ExceptionFilter, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { causeOf, failureAnswer, notify } from '../http/failure.js';
-import type { Failure, FailureTools, ObserveError } from '../http/failure.js';
+import { causeOf, failureAnswer, notify, type Failure, type FailureTools, type ObserveError } from '../http/failure.js';
 import type { HttpRequest } from '../http/http-request.js';
 import type { FailureContext } from '../http/translation.js';
 import { applicationOf, type Application } from './application.js';

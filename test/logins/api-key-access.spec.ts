@@ -13,7 +13,7 @@ import { AUTH, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { request } from '../harness/client.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { DescribedApi, documentOf } from '../openapi/described.js';
-import { createKey, KEY, logIn } from './keyed-app.js';
+import { createKey, KEY, keyOf, logIn } from './keyed-app.js';
 
 @Entity('keyed_report')
 class Report {
@@ -82,7 +82,45 @@ const ACCESS = [
 const textOf = ({ method, path, access }: { method: string; path: string; access: string }) =>
   `${method} ${path} ${access}`;
 
+/** Everybody but trainees sees all wards. */
+class TraineeRules extends SecurityConfig {
+  configure(): void {
+    this.publicEndpoints('/who');
+    this.requireAuth('/api/**');
+    this.requirePolicy('no trainees', ({ roles }) => !roles.includes('TRAINEE'), '/api/jobs');
+  }
+}
+
 describe.each(PLATFORMS)('on %s', (platform) => {
+  it('[2.7] a key with fewer roles sees no row, and passes no policy, that its user does not', async () => {
+    const app = await startAuth(platform, {
+      auth: { plugins: [apiKeys()], roleHierarchy: { TRAINEE: ['READER'] } },
+      imports: [
+        CrudModule.forFeature({
+          entity: Report,
+          endpoint: '/api/reports',
+          maxListSize: 10,
+          scope: ({ user }) => (user?.roles.includes('TRAINEE') ? { cost: 1 } : {}),
+        }),
+      ],
+      controllers: [JobsController],
+      providers: [TraineeRules],
+    });
+    for (const cost of [1, 2]) await app.post('/api/reports', { cost }, { token: (await logIn(app)).token });
+    const seenBy = async (token: string) => {
+      const { json } = await request(app.url, 'GET', '/api/reports', { token });
+      const costs = json.data.map(({ cost }: { cost: number }) => cost);
+      return [costs, (await request(app.url, 'GET', '/api/jobs', { token })).status];
+    };
+    const trainee = await logIn(app, 'TRAINEE');
+    const keys = await Promise.all([[], ['READER'], ['TRAINEE']].map((roles) => keyOf(app, trainee, { roles })));
+    for (const token of [trainee.token, ...keys]) expect(await seenBy(token)).toEqual([[1], 403]);
+    const other = await logIn(app);
+    for (const token of [other.token, await keyOf(app, other, { roles: [] })])
+      expect(await seenBy(token)).toEqual([[1, 2], 200]);
+    await app.close();
+  });
+
   it('the access table and what is observed agree, also of the command line', async () => {
     const app = await startAuth(platform, { ...OPTIONS, providers: [Rules, WhoRules] });
     const { rows } = app.app.get(AccessReport, { strict: false });

@@ -112,7 +112,7 @@ describe('policies', () => {
   const principal = { id: 7, email: 'ann@example.com', roles: ['USER'] };
   const request = { method: 'GET', headers: {} };
   const refusedBy = (name: string): Refusal => ({ reason: 'forbidden', missing: [name], byPolicy: true });
-  const ask = (...requirements: Requirement[]) => checkPolicies(requirements, principal, request, () => undefined);
+  const ask = (...requirements: Requirement[]) => checkPolicies(requirements, [principal], request, () => undefined);
   const answering = (name: string, answer: unknown): Requirement => ({
     policy: policyOf(name, () => answer as boolean),
   });
@@ -156,7 +156,7 @@ describe('policies', () => {
     });
     const told: unknown[] = [];
     const check = (policy: typeof asking) =>
-      checkPolicies([{ policy }], principal, request, (name, error) => told.push([name, (error as Error).message]));
+      checkPolicies([{ policy }], [principal], request, (name, error) => told.push([name, (error as Error).message]));
     expect(await check(asking)).toEqual({ reason: 'unauthenticated', exception });
     expect([await check(failing), told]).toEqual([refusedBy('owner'), [['owner', 'down']]]);
   });

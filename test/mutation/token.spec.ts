@@ -435,6 +435,7 @@ describe('the caller of a request, with plugins', () => {
       ...foreign,
       isKey: false,
       principal: { id: 7, email: 'ann@example.com', roles: ['USER'] },
+      whole: [{ id: 7, email: 'ann@example.com', roles: ['EDITOR'] }],
     });
     const nameless = { ...ANN_EDITOR, email: null };
     const { principal } = (await authenticator([known()], nameless).confirm(foreign, request)) ?? {};
@@ -442,8 +443,8 @@ describe('the caller of a request, with plugins', () => {
   });
 
   it('[2.5] has the role of keys by a key', async () => {
-    const { isKey, principal } = (await authenticator([known({ isKey: true })]).confirm(foreign, request)) ?? {};
-    expect([isKey, principal?.roles]).toEqual([true, ['USER', 'KEY']]);
+    const { isKey, principal, whole } = (await authenticator([known({ isKey: true })]).confirm(foreign, request)) ?? {};
+    expect([isKey, principal?.roles, whole?.[0].roles]).toEqual([true, ['USER', 'KEY'], ['EDITOR', 'KEY']]);
   });
 
   it('[2.5] is nobody by another credential beside a token, and by a header without one', async () => {

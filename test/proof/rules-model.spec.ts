@@ -135,7 +135,7 @@ class Compiled {
 
 async function withPolicies({ requirements }: Access, satisfies: readonly string[]): Promise<Answer> {
   const principal = { id: 1, email: satisfies.join(), roles: [] };
-  return (await checkPolicies(requirements, principal, { method: 'GET', headers: {} }, () => undefined))
+  return (await checkPolicies(requirements, [principal], { method: 'GET', headers: {} }, () => undefined))
     ? 403
     : 'allowed';
 }

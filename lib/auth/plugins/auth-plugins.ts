@@ -7,8 +7,7 @@ import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { setHeaders } from '../../response-headers/answer-headers.js';
 import { AuthServices } from './auth-services.js';
-import type { AccountChange, AuthPlugin, Endpoint, IssuedParts } from './plugin.js';
-import type { LoginChallenge, LoginContext } from './plugin.js';
+import type { AccountChange, AuthPlugin, Endpoint, IssuedParts, LoginChallenge, LoginContext } from './plugin.js';
 
 interface Issued {
   readonly session: IssuedParts['session'];

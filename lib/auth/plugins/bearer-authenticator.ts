@@ -69,9 +69,12 @@ export class BearerAuthenticator implements Authenticator {
       // A plugin may give fewer roles than the user has, and no others.
       const granted = this.application.stateOf(CallerRoles).expand?.([user.role]) ?? [];
       const isGranted = (role: string): boolean => role === BASE_ROLE || role === user.role || granted.includes(role);
-      const roles = [...principal.roles.filter(isGranted), ...(isKey ? [CREDENTIAL_ROLES.key] : [])];
+      const keyRole = isKey ? [CREDENTIAL_ROLES.key] : [];
+      const roles = [...principal.roles.filter(isGranted), ...keyRole];
       const own = await this.tokens.ownClaimsOf(user);
-      return { ...known, principal: { ...own, id: principal.id, email: user.email ?? '', roles } };
+      const present = { ...own, id: principal.id, email: user.email ?? '', roles };
+      if (roles.includes(user.role)) return { ...known, principal: present };
+      return { ...known, principal: present, whole: [{ ...present, roles: [user.role, ...keyRole] }] };
     });
   }
 

@@ -7,7 +7,7 @@ import { guardOf } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { compileInput } from '../../entities/record-input.js';
 import type { FailureTools, ObserveError } from '../../http/failure.js';
-import { callerOf, userOf } from '../../http/principal.js';
+import { callerOf, principalsOf } from '../../http/principal.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { Application } from '../../routes/application.js';
@@ -89,9 +89,10 @@ function partsOf(resource: Resource<object>): readonly Part[] {
   const scoped: Part | undefined = scope && {
     kind: 'scope',
     async add({ call, operation }) {
-      const where = await scope({ user: userOf(call.request), operation });
-      const condition = conditionOfWhere(where, metadata, database);
-      return { conditions: [condition], isScoped: !isEverything(condition) };
+      const conditions: Condition[] = [];
+      for (const user of principalsOf(call.request))
+        conditions.push(conditionOfWhere(await scope({ user, operation }), metadata, database));
+      return { conditions, isScoped: !conditions.every(isEverything) };
     },
   };
   const owned: Part | undefined = owner && {

@@ -2,8 +2,7 @@
 import { UnauthorizedException } from '@nestjs/common';
 import { dataAnswer, LIMITED, TOKEN, unauthorizedOr } from '../../auth/plugins/document-parts.js';
 import type { AuthServices } from '../../auth/plugins/auth-services.js';
-import { accountEndpoint, type AuthPlugin, type Endpoint } from '../../auth/plugins/plugin.js';
-import type { EndpointCall } from '../../auth/plugins/plugin.js';
+import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../../auth/plugins/plugin.js';
 import { limitByAddress } from '../../auth/throttle/attempt.js';
 import { authFailure } from '../../documents/failures.js';
 import { TEXT } from '../../documents/operation-document.js';
