@@ -64,9 +64,9 @@ const variantOf = (driver: unknown): Variant => ({
   open: driver as typeof BareDriver,
 });
 
-if (DATABASES.includes('sqlite')) {
+describe.skipIf(!DATABASES.includes('sqlite'))('drivers of SQLite', () => {
   sqliteCases('one without codes', () => variantOf(BareDriver));
   // The recipe needs an option of Node 24.
   if (Number.parseInt(process.versions.node, 10) >= 24)
     sqliteCases('node:sqlite', async () => variantOf(await nodeDriver()));
-}
+});

@@ -53,43 +53,48 @@ function migrationOf(database: DatabaseName) {
   };
 }
 
-describe.each(DATABASES.filter((database) => database !== 'mariadb'))('AFTER triggers on %s', (database) => {
-  let twins: Twins;
-  beforeAll(async () => {
-    twins = await startTwins('express', {
-      database,
-      entities: [Entry],
-      dataSource: { synchronize: false, migrationsRun: true, migrations: [migrationOf(database)] },
-      resources: [{ entity: Entry, endpoint: '/entries', maxListSize: 50, enableBatch: true }],
+/** MariaDB and MySQL refuse a write whose trigger changes the table of the write. */
+const CHANGING = DATABASES.filter((database) => database !== 'mariadb');
+
+describe.skipIf(CHANGING.length === 0)('AFTER triggers', () => {
+  describe.each(CHANGING)('on %s', (database) => {
+    let twins: Twins;
+    beforeAll(async () => {
+      twins = await startTwins('express', {
+        database,
+        entities: [Entry],
+        dataSource: { synchronize: false, migrationsRun: true, migrations: [migrationOf(database)] },
+        resources: [{ entity: Entry, endpoint: '/entries', maxListSize: 50, enableBatch: true }],
+      });
     });
-  });
-  afterAll(() => twins.close());
+    afterAll(() => twins.close());
 
-  it('[4.1] POST answers what they leave', async () => {
-    const { json, headers } = await twins.post('/entries', { name: 'ABC' });
-    expect(json.data).toEqual({ id: json.data.id, name: 'ABC', low: 'abc', version: 2 });
-    const read = await twins.get(`/entries/${json.data.id}`);
-    expect([read.json.data, read.headers['etag']]).toEqual([json.data, headers['etag']]);
-  });
+    it('[4.1] POST answers what they leave', async () => {
+      const { json, headers } = await twins.post('/entries', { name: 'ABC' });
+      expect(json.data).toEqual({ id: json.data.id, name: 'ABC', low: 'abc', version: 2 });
+      const read = await twins.get(`/entries/${json.data.id}`);
+      expect([read.json.data, read.headers['etag']]).toEqual([json.data, headers['etag']]);
+    });
 
-  it('[8.2] a batch answers what they leave', async () => {
-    const { json } = await twins.post('/entries/batch', { items: [{ name: 'D' }, { name: 'E' }] });
-    expect(json.data.map(({ low, version }: { low: string; version: number }) => [low, version])).toEqual([
-      ['d', 2],
-      ['e', 2],
-    ]);
-  });
+    it('[8.2] a batch answers what they leave', async () => {
+      const { json } = await twins.post('/entries/batch', { items: [{ name: 'D' }, { name: 'E' }] });
+      expect(json.data.map(({ low, version }: { low: string; version: number }) => [low, version])).toEqual([
+        ['d', 2],
+        ['e', 2],
+      ]);
+    });
 
-  it('[8.5] PUT and PATCH answer what they leave, with the version for the next change', async () => {
-    const { json } = await twins.post('/entries', { name: 'ABC' });
-    const path = `/entries/${json.data.id}`;
-    const patched = await twins.send('PATCH', path, { json: { name: 'DEF' } });
-    expect([patched.json.data, patched.headers['etag']]).toEqual([
-      { ...json.data, name: 'DEF', low: 'def', version: 4 },
-      '"4"',
-    ]);
-    const headers = { 'if-match': patched.headers['etag'] ?? '' };
-    const replaced = await twins.send('PUT', path, { json: { name: 'GHI' }, headers });
-    expect([replaced.status, replaced.json.data.low, replaced.headers['etag']]).toEqual([200, 'ghi', '"6"']);
+    it('[8.5] PUT and PATCH answer what they leave, with the version for the next change', async () => {
+      const { json } = await twins.post('/entries', { name: 'ABC' });
+      const path = `/entries/${json.data.id}`;
+      const patched = await twins.send('PATCH', path, { json: { name: 'DEF' } });
+      expect([patched.json.data, patched.headers['etag']]).toEqual([
+        { ...json.data, name: 'DEF', low: 'def', version: 4 },
+        '"4"',
+      ]);
+      const headers = { 'if-match': patched.headers['etag'] ?? '' };
+      const replaced = await twins.send('PUT', path, { json: { name: 'GHI' }, headers });
+      expect([replaced.status, replaced.json.data.low, replaced.headers['etag']]).toEqual([200, 'ghi', '"6"']);
+    });
   });
 });

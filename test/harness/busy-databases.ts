@@ -1,7 +1,7 @@
 /** Databases that are locked, out of connections, down or restarting. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner } from 'typeorm';
-import { DATABASES, type DatabaseName, IS_MYSQL } from './databases.js';
+import { DATABASES, type DatabaseName, IS_MYSQL, IS_POOLED } from './databases.js';
 
 export interface BusyCase {
   readonly database: DatabaseName;
@@ -63,13 +63,15 @@ export const BUSY_CASES = CASES.filter(({ database }) => DATABASES.includes(data
 export async function makeBusy(
   dataSource: DataSource,
   entity: EntityTarget<ObjectLiteral>,
-  { limit, hold, ofSamePool, isQueued, release }: BusyCase,
+  { extra, limit, hold, ofSamePool, isQueued, release }: BusyCase,
 ): Promise<() => Promise<void>> {
   if (limit) await dataSource.query(limit);
+  if (IS_POOLED) await limitRole(dataSource, extra);
   const other = ofSamePool ? dataSource : await besides(dataSource);
   const runner: QueryRunner = other.createQueryRunner();
   const table = dataSource.driver.escape(dataSource.getMetadata(entity).tableName);
   for (const sql of hold(table)) await runner.query(sql);
+  if (IS_POOLED && !ofSamePool) await endOtherConnections(runner);
   const queued = isQueued ? dataSource.query('SELECT 1') : undefined;
   return async () => {
     await runner.query(release);
@@ -77,6 +79,14 @@ export async function makeBusy(
     await queued;
     if (!ofSamePool) await other.destroy();
   };
+}
+
+/** PgBouncer does not pass on the limits of a connection. New connections of it have those of the role in the database. */
+async function limitRole(dataSource: DataSource, limits: object): Promise<void> {
+  const [{ name }] = await dataSource.query('SELECT quote_ident(current_database()) AS name');
+  for (const [limit, value] of Object.entries(limits))
+    if (/^(lock|statement)_timeout$/.test(limit))
+      await dataSource.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name} SET ${limit} = ${value}`);
 }
 
 /** Connections of another application to the same database, not through a proxy. */
