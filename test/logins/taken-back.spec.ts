@@ -1,10 +1,11 @@
 /** A stranger who has registered with an address that nobody had verified, and its owner, who sets the password by a mail. */
-import { apiKeys, mailedLinks, useClass, UserAccounts } from 'declarest';
-import { expectFailure, PASSWORD, uniqueEmail } from '../auth/auth-app.js';
+import { apiKeys, mailedLinks, secondFactor, useClass, UserAccounts } from 'declarest';
+import { expectFailure, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { Mailbox, mailsTo } from '../auth/mailbox.js';
 import { beforeStatement } from '../auth/slow-statements.js';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { AuthenticatorApp } from './authenticator-app.js';
 import { browse, CLIENT, type IdentityProvider, startProvider } from './identity-provider.js';
 import { type OidcApp, startOidc } from './oidc-app.js';
 
@@ -55,6 +56,29 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     // One mail tells of the change.
     expect(await reset(email, PASSWORD, 3)).toBe(204);
     expect(await userOf(own)).toMatchObject({ id: eve.user['id'] });
+  });
+
+  it('[issue 18] the second factor of the stranger ends, and that of the owner stays', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const plugins = [mailedLinks(), secondFactor()];
+    const factors = await startAuth(platform, { auth: { plugins, mailer: useClass(Mailbox), sessions: true } });
+    const send = (path: string, json: object) => request(factors.url, 'POST', `/api/auth/${path}`, { json });
+    const email = uniqueEmail();
+    const { token } = await factors.register({ email });
+    await new AuthenticatorApp(factors, email, token).enrol();
+    const resetTo = async (password: string, mails: number) => {
+      await send('password/forgot', { email });
+      const links = (await mailsTo(email, mails)).filter(({ kind }) => kind === 'reset');
+      expect((await send('password/reset', { token: links.at(-1)?.token, password })).status).toBe(204);
+      return (await send('login', { email, password })).json.data;
+    };
+
+    const owner = await resetTo('the password of the owner', 1);
+    expect(owner).toHaveProperty('token');
+    await new AuthenticatorApp(factors, email, owner.token).enrol();
+    expect(await resetTo(PASSWORD, 3)).toMatchObject({ mfaRequired: true });
+    vi.useRealTimers();
+    await factors.close();
   });
 
   it('[issue 18] a password that the application sets leaves keys and logins of the user', async () => {

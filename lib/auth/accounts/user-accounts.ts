@@ -149,9 +149,9 @@ export class UserAccounts {
   }
 
   /** @internal @param before including its hash @returns `false` where its address or password has changed since */
-  async resetPassword({ id, email, password }: AuthUser, hash: string): Promise<boolean> {
+  async resetPassword({ id, email, password }: AuthUser, hash: string, isTakenBack: boolean): Promise<boolean> {
     const user = await this.users.updateIf(String(id), { email, password }, { password: hash });
-    if (user) await this.afterPasswordChange(user, 'link');
+    if (user) await this.afterPasswordChange(user, 'link', isTakenBack);
     return user !== null;
   }
 
@@ -162,16 +162,18 @@ export class UserAccounts {
   async replacePassword(user: AuthUser, password: string, kept: string | undefined): Promise<boolean> {
     const hash = await this.hashNew(user, password);
     if (!(await this.users.replaceHash(String(user.id), user.password, hash))) return false;
-    await this.afterPasswordChange(user, 'user', kept);
+    await this.afterPasswordChange(user, 'user', false, kept);
     return true;
   }
 
   private afterPasswordChange(
     user: AuthUser,
     by: 'user' | 'link' | 'application',
+    isTakenBack = false,
     keptSession?: string,
   ): Promise<unknown> {
-    return this.plugins.accountChanged({ name: 'password.changed', userId: String(user.id), user, by, keptSession });
+    const changed = { userId: String(user.id), user, by, isTakenBack, keptSession };
+    return this.plugins.accountChanged({ name: 'password.changed', ...changed });
   }
 
   /** @internal Changes to a verified address, and tells the old one. As `resetPassword` otherwise. @throws DuplicateUserError */

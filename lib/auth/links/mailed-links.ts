@@ -81,7 +81,8 @@ export class MailedLinks {
   async reset(text: string, password: string): Promise<void> {
     const { token, user } = await this.readLink(text, 'reset');
     const hash = await this.accounts.hashNew(user, password);
-    await this.use(token, () => this.accounts.resetPassword(user, hash));
+    const isTakenBack = !(await this.tokens.isVerified(user));
+    await this.use(token, () => this.accounts.resetPassword(user, hash, isTakenBack));
     // The mail has arrived.
     await this.tokens.markVerified(token.userId, token.email);
   }

@@ -117,7 +117,8 @@ export interface IssuedParts {
 /**
  * A change of an account that has been stored. `user.created` is a user of `UserAccounts`, whose address counts as verified;
  * `user.loggedOut` asks to end all sessions. `fields` are the changed columns: `active: false` ends what lets the user in.
- * `by` says who has changed the password: the user, a mailed link, or the application. `keptSession` goes on.
+ * `by` says who has changed the password: the user, a mailed link, or the application. `isTakenBack`: by a link to an address
+ * that nobody had verified, so that a stranger may have registered: what else lets the user in must end. `keptSession` goes on.
  */
 export type AccountChange = { readonly userId: string } & (
   | { readonly name: 'user.created'; readonly user: AuthUser }
@@ -126,6 +127,7 @@ export type AccountChange = { readonly userId: string } & (
       readonly name: 'password.changed';
       readonly user: AuthUser;
       readonly by: 'user' | 'link' | 'application';
+      readonly isTakenBack: boolean;
       readonly keptSession: string | undefined;
     }
   | { readonly name: 'email.changed'; readonly user: AuthUser; readonly from: string | null }

@@ -6,7 +6,6 @@ import type { Authentication } from '../../access/principal.js';
 import type { ResolvedAuthOptions } from '../../auth/options/resolve-options.js';
 import { AuthServices } from '../../auth/plugins/auth-services.js';
 import type { AccountChange } from '../../auth/plugins/plugin.js';
-import { MailedTokens } from '../../auth/links/mailed-tokens.js';
 import { SessionStore } from '../../auth/sessions/session-store.js';
 import { hashOf } from '../../auth/tokens/secret-tokens.js';
 import type { AuthUser } from '../../auth/users/auth-user.js';
@@ -19,7 +18,7 @@ import { AuthenticationRequired } from '../../http/refusal.js';
 import { describe } from '../../options/invalid-option.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { momentOf, momentOrNull } from '../moments.js';
-import { isTakenBack } from '../taken-back.js';
+import { endsWaysIn } from '../taken-back.js';
 import type { ApiKey } from './api-key.js';
 import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
 import { isKey, newKey } from './key-form.js';
@@ -39,7 +38,6 @@ export class ApiKeys {
     private readonly rules: AccessRules,
     @Inject(AUTH_OPTIONS) { roleHierarchy }: ResolvedAuthOptions,
     @Optional() private readonly sessions?: SessionStore,
-    @Optional() private readonly mailed?: MailedTokens,
   ) {
     const named = Object.entries(roleHierarchy).flat(2);
     const reserved = named.find((role) => RESERVED.includes(role));
@@ -88,8 +86,8 @@ export class ApiKeys {
   /** A password, an e-mail address and sessions are not those of a key, which goes on when they change or end. */
   async follow(change: AccountChange): Promise<void> {
     const { name, userId } = change;
-    const isOver = name === 'user.deleted' || (name === 'user.changed' && change.fields.active === false);
-    if (isOver || (await isTakenBack(change, this.mailed))) await this.store.removeAll(userId);
+    const isOver = name === 'user.changed' && change.fields.active === false;
+    if (isOver || endsWaysIn(change)) await this.store.removeAll(userId);
   }
 
   /** A token that outlives its session must not become a key that does not expire. @throws 401 */

@@ -16,7 +16,7 @@ import { DuplicateUserError, UserRepository, type UserFields } from '../../auth/
 import type { HttpRequest } from '../../http/http-request.js';
 import { BASE_ROLE } from '../../http/principal.js';
 import { hasPassword } from '../has-password.js';
-import { isTakenBack } from '../taken-back.js';
+import { endsWaysIn } from '../taken-back.js';
 import { ExternalIdentities } from './external-identities.js';
 import { namesOf } from './external-profile.js';
 import { expectFields, type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
@@ -62,9 +62,7 @@ export class ExternalLogins {
   }
 
   async follow(change: AccountChange): Promise<void> {
-    const { name, userId } = change;
-    if (name === 'user.deleted' || (await isTakenBack(change, this.mailedTokens)))
-      await this.identities.removeAll(userId);
+    if (endsWaysIn(change)) await this.identities.removeAll(change.userId);
   }
 
   /** @returns `undefined` where another login of the same user was faster, and may still have an identity to store */

@@ -1,10 +1,8 @@
 /** What users do with passkeys: register, log in, confirm a change, add, and follow changes of the account. */
-import { BadRequestException, ConflictException, Inject, Injectable } from '@nestjs/common';
-import { Optional, UnauthorizedException } from '@nestjs/common';
+import { BadRequestException, ConflictException, Inject, Injectable, UnauthorizedException } from '@nestjs/common';
 import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
 import { UserAccounts } from '../../auth/accounts/user-accounts.js';
 import { UserFieldRules } from '../../auth/accounts/user-field-rules.js';
-import { MailedTokens } from '../../auth/links/mailed-tokens.js';
 import { NO_PASSWORD } from '../../auth/passwords/password-hasher.js';
 import type { AccountChange } from '../../auth/plugins/plugin.js';
 import { newToken } from '../../auth/tokens/secret-tokens.js';
@@ -18,7 +16,7 @@ import { BASE_ROLE } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { factorLogin } from '../second-factor/given-factor.js';
 import { hasNewPassword } from '../has-password.js';
-import { isTakenBack } from '../taken-back.js';
+import { endsWaysIn } from '../taken-back.js';
 import { type ChallengeOwner, PasskeyChallenges } from './passkey-challenges.js';
 import { PASSKEY_SETTINGS, type PasskeysOptions } from './passkey-settings.js';
 import { MAX_PASSKEYS, PasskeyStore } from './passkey-store.js';
@@ -43,7 +41,6 @@ export class Passkeys {
     private readonly accounts: UserAccounts,
     private readonly events: AuthEvents,
     @Inject(PASSKEY_SETTINGS) private readonly settings: PasskeysOptions,
-    @Optional() private readonly mailed?: MailedTokens,
   ) {}
 
   /** @returns what a browser needs for a passkey of a user who does not exist yet */
@@ -158,7 +155,7 @@ export class Passkeys {
     if (name === 'user.created' || (name === 'user.changed' && change.fields.active !== false)) return;
     // Whoever has begun to add a passkey must not finish it now.
     await this.challenges.removeAll(userId);
-    if (name === 'user.deleted' || (await isTakenBack(change, this.mailed))) await this.store.removeAll(userId);
+    if (endsWaysIn(change)) await this.store.removeAll(userId);
   }
 
   /** The work does not tell unknown passkeys from wrong signatures. */

@@ -7,6 +7,7 @@ import { limitByAddress } from '../../auth/throttle/attempt.js';
 import { authFailure } from '../../documents/failures.js';
 import { TEXT } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
+import { endsWaysIn } from '../taken-back.js';
 import { readCode, wrongCode } from './codes.js';
 import { FactorChallenges } from './factor-challenges.js';
 import { FactorSecrets } from './factor-secrets.js';
@@ -169,8 +170,7 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       return {};
     },
     async accountChanged({ get }, change) {
-      const { name, userId } = change;
-      if (name === 'user.deleted') await get(SecondFactors).forget(userId);
+      if (endsWaysIn(change)) await get(SecondFactors).forget(change.userId);
       await get(LoginSteps).follow(change);
     },
     describe: () => STEP_DOCUMENT,

@@ -109,7 +109,7 @@ export class SecondFactors {
     throw wrongCode();
   }
 
-  /** @internal For a user who was deleted. */
+  /** @internal For a user who was deleted, or whose account was taken back. */
   async forget(userId: string): Promise<boolean> {
     const { affected } = await this.tables.run((manager) => manager.delete(SecondFactor, { userId }));
     return affected === 1;
