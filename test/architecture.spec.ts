@@ -48,7 +48,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'logins/api-keys': 413,
   'logins/oidc': 1_064,
   'logins/passkeys': 1_095,
-  'logins/second-factor': 779,
+  'logins/second-factor': 782,
   openapi: 268,
   options: 160,
   'problem-details': 119,

@@ -10,8 +10,9 @@ import { declaredRoute } from '../../routes/declared-route.js';
 import { FACTOR_SETTINGS, type FactorSettings } from './factor-settings.js';
 import { hasGivenFactor } from './given-factor.js';
 
-/** The endpoints of accounts that such a token opens. */
-const OPEN = ['me', 'logout', 'enrolFactor', 'confirmFactor'];
+/** The endpoints of accounts that such a token opens; the last two where passkeys are factors. */
+const OPEN = ['me', 'logout', 'enrolFactor', 'confirmFactor', 'startPasskey', 'addPasskey'];
+const OPEN_WITHOUT_PASSKEYS = OPEN.slice(0, -2);
 
 @Injectable()
 export class LimitedTokens {
@@ -39,9 +40,11 @@ export class LimitedTokens {
 }
 
 function openRoutes({ routeTable }: Application): ReadonlySet<string> {
-  const open = routeTable.controllerRoutes.filter(({ handler }) => {
-    const name = (handler as { readonly name?: string } | undefined)?.name ?? '';
-    return OPEN.includes(name) && declaredRoute(handler)?.declaredBy.includes('authBasePath') === true;
+  const own = routeTable.controllerRoutes.flatMap(({ handler, method, path }) => {
+    const { name = '' } = (handler ?? {}) as { readonly name?: string };
+    const isOfAccounts = declaredRoute(handler)?.declaredBy.includes('authBasePath') === true;
+    return isOfAccounts ? [{ name, route: `${method} ${path}` }] : [];
   });
-  return new Set(open.map(({ method, path }) => `${method} ${path}`));
+  const open = own.some(({ name }) => name === 'answerChallengeByPasskey') ? OPEN : OPEN_WITHOUT_PASSKEYS;
+  return new Set(own.filter(({ name }) => open.includes(name)).map(({ route }) => route));
 }

@@ -300,6 +300,24 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const list = (token: string) => request(app.url, 'GET', '/api/auth/passkeys', { token });
     expect((await list(ann.token ?? '')).status).toBe(403);
     expect((await list((await ann.logIn()).json.data.token)).status).toBe(200);
+
+    // Who has none yet sets one up, by the token that is good for little else.
+    const bob = await new Person(app).registerByPassword();
+    expect((await list(bob.token ?? '')).status).toBe(403);
+    expect((await bob.add()).status).toBe(201);
+    expect((await list(bob.token ?? '')).status).toBe(403);
+    expect((await list((await bob.logIn()).json.data.token)).status).toBe(200);
+  });
+
+  it('a passkey that is no factor is set up after one', async () => {
+    await start([secondFactor({ issuer: 'Shop', required: ['USER'] }), passkeys({ rpId: RP_ID, origins: [ORIGIN] })]);
+    const bob = await new Person(app).registerByPassword();
+    const options = { password: PASSWORD };
+    const sent = await request(app.url, 'POST', '/api/auth/passkeys/options', {
+      token: bob.token ?? '',
+      json: options,
+    });
+    expect([sent.status, sent.json]).toEqual([403, { error: 'Second factor access required' }]);
   });
 
   it('the document describes it', async () => {
