@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'auth/links': 432,
   'auth/options': 445,
   'auth/passwords': 225,
-  'auth/plugins': 762,
+  'auth/plugins': 765,
   'auth/refusals': 43,
   'auth/sessions': 844,
   'auth/throttle': 514,

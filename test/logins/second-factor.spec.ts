@@ -20,6 +20,7 @@ import {
   type SecondFactorOptions,
   SecondFactors,
   SecurityConfig,
+  sessions,
   UserAccounts,
 } from 'declarest';
 import { DataSource } from 'typeorm';
@@ -331,6 +332,19 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       beforeStatement(app, /INSERT INTO "?`?declarest_factor_challenge/, change);
       expect(await statusOf(phone.login())).toBe(401);
     });
+
+    it.each(['first', 'last'])(
+      'a factor that is confirmed during a login leaves no session, with sessions %s',
+      async (place) => {
+        await app.close();
+        const [factor, kept] = [secondFactor({ issuer: 'Shop' }), sessions()];
+        app = await startAuth(platform, { auth: { plugins: place === 'first' ? [kept, factor] : [factor, kept] } });
+        const { phone, id } = await user();
+        beforeStatement(app, /INSERT INTO "?`?declarest_auth_session/, async () => void (await phone.enrol()));
+        expect(await statusOf(phone.login())).toBe(401);
+        expect(await rows(AuthSession).countBy({ userId: String(id) })).toBe(0);
+      },
+    );
 
     it('a deleted user has no factor: an id that is given again starts without one', async () => {
       const { phone, id } = await user();

@@ -20,6 +20,8 @@ export class AuthPlugins {
   private readonly plugins: readonly AuthPlugin[];
   /** The plugins whose hook runs for each request, those of keys first. */
   private readonly authenticating: readonly AuthPlugin[];
+  /** Those that keep sessions first: what ends sessions during a login finds that of the login, or is seen by the others. */
+  private readonly issuing: readonly AuthPlugin[];
 
   constructor(
     @Inject(AUTH_OPTIONS) { plugins }: { readonly plugins: readonly AuthPlugin[] },
@@ -28,6 +30,7 @@ export class AuthPlugins {
     this.plugins = plugins;
     const keysFirst = new Set([...plugins.filter(({ hasKeys }) => hasKeys), ...plugins]);
     this.authenticating = [...keysFirst].filter(({ authenticate }) => authenticate);
+    this.issuing = plugins.toSorted((a, b) => Number(!a.hasSession) - Number(!b.hasSession));
   }
 
   /** No plugin is asked after one that takes the token as its key. @returns what they have found, or say of the token */
@@ -67,7 +70,7 @@ export class AuthPlugins {
   async issue<T>(user: AuthUser, context: LoginContext, answer: (issued: Issued) => T | Promise<T>): Promise<T> {
     const issued: IssuedParts[] = [];
     try {
-      for (const plugin of this.plugins) {
+      for (const plugin of this.issuing) {
         const part = (await plugin.issue?.(this.services, user, context)) ?? {};
         issued.push(part);
         if (part.members && ('user' in part.members || 'token' in part.members))

@@ -138,7 +138,7 @@ export type AccountChange = { readonly userId: string } & (
 /**
  * A feature of accounts: endpoints below `authBasePath`, tables, limits, and hooks. A plugin may refuse or add, and never
  * opens: access rules decide about what it authenticates, and only the package signs tokens. Hooks run in the order of the
- * option `plugins`.
+ * option `plugins`, but `issue` of a plugin with `hasSession` first.
  * @example
  * const waitingList: AuthPlugin = {
  *   name: 'waitingList',
