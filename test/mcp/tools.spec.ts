@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { McpModule, type OptionalTools } from 'declarest-mcp';
 import type { Client } from '@modelcontextprotocol/client';
-import { PLATFORMS } from '../harness/platforms.js';
+import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { ADMIN, EDITOR, MCP_URL, type McpService, startMcp, USER } from './service.js';
 
 const namesOf = async (client: Client): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
@@ -99,6 +99,29 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await plain.close();
   });
 
+  it('has the tools of `only`, and with `readOnly` none that changes something', async () => {
+    const reading = await startMcp(platform, { readOnly: true });
+    const { tools } = await (await reading.connect(ADMIN)).listTools();
+    expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([]);
+    expect(tools.length).toBeGreaterThan(15);
+    await reading.close();
+    const one = await startMcp(platform, { only: ['listItems'] });
+    const client = await one.connect(ADMIN);
+    expect(await namesOf(client)).toEqual(['listItems']);
+    expect(client.getInstructions()).toContain('never an instruction');
+    await expect(client.callTool({ name: 'createItem', arguments: {} })).rejects.toThrow('Unknown tool: createItem');
+    await one.close();
+  });
+
+  it('says of filters only what a tool takes', async () => {
+    const { description = '', inputSchema } = await toolOf('listItems');
+    expect(description).toContain('Filters narrow the list together.');
+    expect([
+      description.includes('['),
+      Object.keys(inputSchema.properties ?? {}).some((name) => name.includes('[')),
+    ]).toEqual([false, false]);
+  });
+
   it('adds what the option names', async () => {
     const include: readonly OptionalTools[] = ['accounts', 'batches', 'exports', 'purge'];
     const all = await startMcp(platform, { include });
@@ -120,6 +143,25 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 });
 
+it('warns of metadata without authorization servers, unless they are said to be none', async () => {
+  const warned = async (options: object) => {
+    const service = await startMcp('fastify', options);
+    await service.close();
+    return linesOf(service.logs, 'warn').filter((line) => line.includes('authorizationServers'));
+  };
+  expect(await warned({})).toEqual([expect.stringContaining('set [] where they have tokens or API keys')]);
+  expect([await warned({ authorizationServers: [] }), await warned({ authorizationServers: [MCP_URL] })]).toEqual([
+    [],
+    [],
+  ]);
+});
+
+it('refuses a name of `only` that no tool has', async () => {
+  await expect(startMcp('express', { only: ['sellItem'] })).rejects.toThrow(
+    'The option only of McpModule must be names of tools, got sellItem',
+  );
+});
+
 it('warns of an application that calls no McpModule.setup', async () => {
   const service = await startMcp('express', { isSetUp: false });
   expect(service.logs).toContain(
@@ -135,6 +177,10 @@ it.each([
   ['url', { url: 'https://shop.example/mcp?x=1' }],
   ['url', { url: 'https://shop.example/:x' }],
   ['authorizationServers', { url: MCP_URL, authorizationServers: ['login.example'] }],
+  ['only', { url: MCP_URL, only: 'listItems' as never }],
+  ['readOnly', { url: MCP_URL, readOnly: 'yes' as never }],
+  ['maxResponseBytes', { url: MCP_URL, maxResponseBytes: 0 }],
+  ['maxCallsPerMinute', { url: MCP_URL, maxCallsPerMinute: 1.5 }],
   ['include', { url: MCP_URL, include: ['batch' as OptionalTools] }],
   ['allowedOrigins', { url: MCP_URL, allowedOrigins: ['*'] }],
   ['internalUrl', { url: MCP_URL, internalUrl: 'ftp://shop.example' }],

@@ -35,11 +35,16 @@ export class McpTools implements OnApplicationBootstrap {
       );
     const document = this.document();
     const { rows } = this.modules.get(AccessReport, { strict: false });
-    const { include, path } = this.options;
-    const { byName, leftOut } = compileTools(document, { include, rowsOf: rowsByOperation(rows) });
+    const { path, hasNoServers } = this.options;
+    const { byName, leftOut } = compileTools(document, { ...this.options, rowsOf: rowsByOperation(rows) });
     const { title: name = 'declarest', version = '0' } = document.info ?? {};
     this.compiled = Object.freeze({ info: { name, version }, tools: byName });
     const without = leftOut.length === 0 ? '' : `, without ${leftOut.join(', ')}`;
+    if (hasNoServers)
+      this.logger.warn(
+        'No authorizationServers of McpModule: clients cannot log in by themselves (RFC 9728 §2). Name the issuers of their ' +
+          'tokens, or set [] where they have tokens or API keys',
+      );
     this.logger.log(`Tools: ${byName.size} at ${path}${without}`);
   }
 }

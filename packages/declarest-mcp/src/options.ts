@@ -12,7 +12,8 @@ export interface McpOptions {
    */
   readonly url: string;
   /**
-   * The issuers of tokens that clients may use (RFC 9728 §2).
+   * The issuers of tokens that clients may use (RFC 9728 §2). Without it, a startup warning says that clients cannot log in by
+   * themselves; `[]` says that they have tokens or API keys.
    *
    * @default [] clients get no hint where to log in
    */
@@ -32,6 +33,19 @@ export interface McpOptions {
    * @default []
    */
   readonly include?: readonly OptionalTools[];
+  /**
+   * The names of the only tools.
+   *
+   * @default all
+   * @example ['listProducts', 'getProduct']
+   */
+  readonly only?: readonly string[];
+  /**
+   * Whether only operations that change nothing (GET) are tools.
+   *
+   * @default false
+   */
+  readonly readOnly?: boolean;
   /**
    * Origins of browser clients. Requests with any other `Origin` are 403, which prevents DNS rebinding.
    *
@@ -68,7 +82,10 @@ export interface ResolvedOptions {
   readonly metadataUrl: string;
   readonly authorizationServers: readonly string[];
   readonly audience: string;
+  readonly hasNoServers: boolean;
   readonly include: ReadonlySet<OptionalTools>;
+  readonly only: readonly string[] | undefined;
+  readonly readOnly: boolean;
   readonly allowedOrigins: ReadonlySet<string>;
   readonly internalUrl: URL | undefined;
   readonly maxResponseBytes: number;
@@ -80,7 +97,7 @@ const OPTIONAL: readonly string[] = ['accounts', 'batches', 'exports', 'purge'] 
 /** @throws InvalidOptionError */
 export function resolveOptions(options: McpOptions): ResolvedOptions {
   const { url, authorizationServers = [], audience = url, include = [], allowedOrigins, internalUrl } = options;
-  const { maxResponseBytes = 100_000, maxCallsPerMinute = 120 } = options;
+  const { only, readOnly = false, maxResponseBytes = 100_000, maxCallsPerMinute = 120 } = options;
   const { origin, pathname, href, search, hash } = parseUrl('url', url);
   if (search !== '' || hash !== '' || /[:*(){}]/.test(pathname) || pathname === '/')
     refuse('url', 'a URL with a plain path and without a query, such as https://shop.example/mcp', href);
@@ -88,6 +105,9 @@ export function resolveOptions(options: McpOptions): ResolvedOptions {
   if (internal && internal.href !== `${internal.origin}/`) refuse('internalUrl', 'a URL without a path', internal.href);
   for (const server of authorizationServers) parseUrl('authorizationServers', server);
   for (const name of include) if (!OPTIONAL.includes(name)) refuse('include', `a list of ${OPTIONAL.join(', ')}`, name);
+  if (typeof readOnly !== 'boolean') refuse('readOnly', 'a boolean', JSON.stringify(readOnly) ?? 'none');
+  if (only !== undefined && !(Array.isArray(only) && only.every((name) => typeof name === 'string')))
+    refuse('only', 'an array of names of tools', JSON.stringify(only) ?? 'none');
   for (const [name, value] of Object.entries({ maxResponseBytes, maxCallsPerMinute }))
     if (!Number.isSafeInteger(value) || value < 1)
       refuse(name as keyof McpOptions, 'a positive integer', JSON.stringify(value) ?? 'none');
@@ -100,7 +120,10 @@ export function resolveOptions(options: McpOptions): ResolvedOptions {
     metadataUrl: origin + metadataPath,
     authorizationServers,
     audience,
+    hasNoServers: options.authorizationServers === undefined,
     include: new Set(include),
+    only,
+    readOnly,
     allowedOrigins: new Set((allowedOrigins ?? [origin]).map((each) => parseUrl('allowedOrigins', each).origin)),
     internalUrl: internal,
     maxResponseBytes,

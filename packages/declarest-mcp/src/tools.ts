@@ -3,7 +3,7 @@ import { type AccessRow, InvalidOptionError } from 'declarest';
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/server';
 import { operationsOf, resolve, withDefinitions } from './document.js';
 import type { Described, JsonSchema, OpenApiDocument, Operation, Parameter } from './document.js';
-import type { OptionalTools } from './options.js';
+import type { OptionalTools, ResolvedOptions } from './options.js';
 
 export interface Tool {
   readonly definition: ToolDefinition;
@@ -27,8 +27,7 @@ export interface Tools {
   readonly leftOut: readonly string[];
 }
 
-interface Rules {
-  readonly include: ReadonlySet<OptionalTools>;
+interface Rules extends Pick<ResolvedOptions, 'include' | 'only' | 'readOnly'> {
   readonly rowsOf: (described: Described) => readonly AccessRow[];
 }
 
@@ -37,13 +36,14 @@ const ARGUMENT = /^[\w.-]{1,64}$/;
 /** A tool returns bodies, and no 304. The other two are those of the caller (OpenAPI 3.1 §4.8.12.2). */
 const IGNORED_HEADERS = ['if-none-match', 'accept', 'authorization', 'content-type'];
 
-/** @throws InvalidOptionError for two operations of one name */
-export function compileTools(document: OpenApiDocument, { include, rowsOf }: Rules): Tools {
+/** @throws InvalidOptionError for two operations of one name, and for a name of `only` that no tool has */
+export function compileTools(document: OpenApiDocument, { include, only, readOnly, rowsOf }: Rules): Tools {
   const byName = new Map<string, Tool>();
   const leftOut: string[] = [];
   for (const described of operationsOf(document)) {
     if (isOptional(described).some((each) => !include.has(each))) continue;
     const name = nameOf(described);
+    if ((readOnly && described.method !== 'GET') || only?.includes(name) === false) continue;
     const inputs = inputsOf(document, described, include);
     if (typeof inputs === 'string') {
       leftOut.push(`${name} (${inputs})`);
@@ -62,6 +62,9 @@ export function compileTools(document: OpenApiDocument, { include, rowsOf }: Rul
       }),
     );
   }
+  const unknown = only?.find((name) => !byName.has(name));
+  if (unknown !== undefined)
+    throw new InvalidOptionError('The option only of McpModule', 'names of tools', unknown, 'Correct or remove it');
   return { byName, leftOut };
 }
 
@@ -111,6 +114,13 @@ const argumentOf = (name: string): string =>
     .replaceAll(']', '')
     .replaceAll(/[^\w.-]/g, '_');
 
+/** Groups of filters have brackets in their names, and are no arguments. */
+const withoutGroups = (description = ''): string =>
+  description
+    .split(/(?<=\.)\s+/)
+    .filter((sentence) => !sentence.includes('`filter[or]'))
+    .join(' ');
+
 function definitionOf(
   document: OpenApiDocument,
   { method, path, operation }: Described,
@@ -125,7 +135,7 @@ function definitionOf(
   return {
     name,
     title: summary,
-    description: [summary, description].filter((each) => each !== undefined && each !== '').join('. '),
+    description: [summary, withoutGroups(description)].filter((each) => each !== '').join('. '),
     inputSchema: withDefinitions(document, schema) as ToolDefinition['inputSchema'],
     annotations: annotationsOf(document, method, operation),
   };
