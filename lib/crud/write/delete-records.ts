@@ -42,8 +42,8 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
 }
 
 /**
- * Locks the records, unless a listener may write them by another connection. Those that refer to others of the batch come first, because databases check foreign keys after each
- * statement.
+ * Locks the records, unless a listener may write them by another connection. Those that refer to others of the batch come
+ * first, because databases check foreign keys after each statement.
  */
 async function inDeletionOrder(task: Task, targets: readonly Target[]): Promise<readonly Target[]> {
   const { plan } = task;
