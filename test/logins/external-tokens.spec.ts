@@ -72,6 +72,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     // The issuer cannot end the key.
     const forever = await app.post('/api/auth/keys', { name: 'backup' }, { token: external });
     expect([forever.status, forever.json]).toEqual([400, expect.objectContaining({ message: 'expiresAt: required' })]);
+    const unset = await app.post('/api/auth/keys', { name: 'backup', expiresAt: null }, { token: external });
+    expect([unset.status, unset.json.message]).toEqual([400, expect.stringMatching(/^expiresAt: /)]);
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const { json } = await app.post('/api/auth/keys', { name: 'backup', expiresAt }, { token: external });
     expect(json.data.key).toMatch(/^dk_/);

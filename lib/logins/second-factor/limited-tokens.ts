@@ -10,9 +10,9 @@ import { declaredRoute } from '../../routes/declared-route.js';
 import { FACTOR_SETTINGS, type FactorSettings } from './factor-settings.js';
 import { hasGivenFactor } from './given-factor.js';
 
-/** The endpoints of accounts that such a token opens; the last two where passkeys are factors. */
-const OPEN = ['me', 'logout', 'enrolFactor', 'confirmFactor', 'startPasskey', 'addPasskey'];
-const OPEN_WITHOUT_PASSKEYS = OPEN.slice(0, -2);
+/** The endpoints of accounts that such a token opens, and those where passkeys are factors. */
+const OPEN = ['me', 'logout', 'enrolFactor', 'confirmFactor'];
+const OPEN_WITH_PASSKEYS = [...OPEN, 'startPasskey', 'addPasskey'];
 
 @Injectable()
 export class LimitedTokens {
@@ -45,6 +45,6 @@ function openRoutes({ routeTable }: Application): ReadonlySet<string> {
     const isOfAccounts = declaredRoute(handler)?.declaredBy.includes('authBasePath') === true;
     return isOfAccounts ? [{ name, route: `${method} ${path}` }] : [];
   });
-  const open = own.some(({ name }) => name === 'answerChallengeByPasskey') ? OPEN : OPEN_WITHOUT_PASSKEYS;
+  const open = own.some(({ name }) => name === 'answerChallengeByPasskey') ? OPEN_WITH_PASSKEYS : OPEN;
   return new Set(own.filter(({ name }) => open.includes(name)).map(({ route }) => route));
 }

@@ -12,8 +12,8 @@ import type { Tool } from './tools.js';
 
 export interface McpCaller {
   readonly principal: Principal | undefined;
-  /** Counts a call. @returns how long to wait; 0 where it may be sent */
-  readonly seconds: () => number;
+  /** @returns the seconds to wait; 0 where the call may be sent */
+  readonly countCall: () => number;
   /** Sends a request of the caller to the application. */
   readonly send: (request: ToolRequest, signal: AbortSignal) => Promise<ApplicationResponse>;
 }
@@ -49,7 +49,7 @@ function serverFor({ info, tools }: McpService, caller: McpCaller): Server {
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const tool = tools.get(params.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-    const seconds = caller.seconds();
+    const seconds = caller.countCall();
     if (seconds > 0) return refusalOf(`Too many calls. Wait ${seconds} s`);
     return call(tool, params.arguments ?? {}, caller, mcpReq.signal);
   });

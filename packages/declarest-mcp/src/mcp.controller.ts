@@ -90,7 +90,7 @@ export function mcpController(options: ResolvedOptions): Type {
       const { internalUrl, maxResponseBytes } = options;
       return {
         principal: user,
-        seconds: () => this.limit.take(user ? `user ${user.id}` : `address ${ip}`),
+        countCall: () => this.limit.take(user ? `user ${user.id}` : `address ${ip}`),
         send: (request, signal) =>
           send(server, { ...request, headers: { ...passed, ...request.headers } }, signal, {
             internalUrl,
