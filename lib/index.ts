@@ -24,7 +24,7 @@ export { InvalidUserError } from './auth/users/user-checks.js';
 // Plugins of accounts
 export { AuthServices } from './auth/plugins/auth-services.js';
 export { accountEndpoint } from './auth/plugins/plugin.js';
-export type { AccountChange, AuthPlugin, Endpoint, EndpointCall } from './auth/plugins/plugin.js';
+export type { AccountChange, AuthPlugin, Endpoint, EndpointCall, UserProof } from './auth/plugins/plugin.js';
 export type { IssuedParts, LoginChallenge, LoginContext } from './auth/plugins/plugin.js';
 export type { DocumentParts, LoginDocument } from './auth/plugins/document-parts.js';
 export { Logins, type IdentifiedUser, type LoginAnswer } from './auth/accounts/logins.js';

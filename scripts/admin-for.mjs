@@ -272,7 +272,7 @@ async function useInterface() {
   });
   await step('asks for the code of a second factor', async () => {
     const { token } = (await send('POST', '/auth/login', STAFF)).data;
-    const enrol = await send('POST', '/auth/mfa/enrol', {}, token);
+    const enrol = await send('POST', '/auth/mfa/enrol', { password: STAFF.password }, token);
     const secret = new URL(enrol.data.uri).searchParams.get('secret');
     const { data } = await send('POST', '/auth/mfa/confirm', { code: await generate({ secret }) }, token);
     await logInAnew(STAFF);

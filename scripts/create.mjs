@@ -200,7 +200,7 @@ async function useLogins(send, issuer) {
   const begin = async (path, json, token) => (await (await send('POST', `/api/auth/${path}`, json, token)).json()).data;
   const options = await begin('passkeys/register/options', { email: 'ben@example.com' });
   assert.equal(options.rp.id, new URL(FRONT_END).hostname);
-  assert.match((await begin('mfa/enrol', {}, await tokenOf(send, USER))).uri, /^otpauth:/);
+  assert.match((await begin('mfa/enrol', { password: USER.password }, await tokenOf(send, USER))).uri, /^otpauth:/);
   assert.match((await begin('oidc/github', {})).url, /^https:\/\/github\.com\/login\/oauth\/authorize\?/);
   const { url } = await begin('oidc/keycloak', {});
   assert.equal(new URL(url).searchParams.get('redirect_uri'), `${FRONT_END}/login/keycloak`);

@@ -15,6 +15,8 @@ export interface Authentication {
   readonly token?: string | undefined;
   /** Whether the token is a key: its user has the role `KEY`, and opens no account endpoint. */
   readonly isKey?: boolean;
+  /** When the package has signed the token, in seconds since 1970. */
+  readonly issuedAt?: number | undefined;
   /** What the token says about the login. */
   readonly login?: LoginClaims;
   /** What a request that needs a user is answered with: the token may be valid (503), or is not good enough (403). */

@@ -24,6 +24,7 @@ import { SETTING_NAMES, type DeclaringOptions, type ResolvedAuthOptions } from '
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
 import { AuthPlugins } from './plugins/auth-plugins.js';
+import { Proofs } from './plugins/proofs.js';
 import { Background } from './plugins/background.js';
 import { BearerAuthenticator } from './plugins/bearer-authenticator.js';
 import { describeEndpoints } from './plugins/describe-endpoints.js';
@@ -77,6 +78,7 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     UserAccounts,
     AuthServices,
     AuthPlugins,
+    Proofs,
     { provide: Authenticator, useClass: BearerAuthenticator },
     { provide: RefusalObserver, useClass: RefusalEvents },
   ],
@@ -123,7 +125,17 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
+    this.warnOfUnverifiedFactors();
     this.warnOfRepeatedPrefix();
+  }
+
+  private warnOfUnverifiedFactors(): void {
+    const { plugins, registration, loginField } = this.options;
+    const factor = plugins.find(({ proof }) => proof?.isFactor);
+    if (factor && registration && loginField === 'email' && !plugins.some(({ needsMail }) => needsMail))
+      logger.warn(
+        `The plugin ${factor.name} adds a second factor, and no e-mail address is verified: a stranger who registers with the address of somebody else keeps the account by a factor. Set \`passwordReset\` or \`requireVerified\`.`,
+      );
   }
 
   private warnOfRepeatedPrefix(): void {

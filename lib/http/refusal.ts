@@ -15,6 +15,18 @@ export class AuthenticationRequired extends UnauthorizedException {
   }
 }
 
+/** 401: the token is valid, and the client asks the user to log in again (step-up authentication, RFC 9470). */
+export class StepUpRequired extends AuthenticationRequired {
+  override readonly challenge: string;
+
+  /** @param maxAgeSeconds how old the login may be; any finite number is told to the client */
+  constructor(description: string, maxAgeSeconds: number) {
+    super(true);
+    const maxAge = Number.isFinite(maxAgeSeconds) ? `, max_age="${maxAgeSeconds}"` : '';
+    this.challenge = `Bearer error="insufficient_user_authentication", error_description="${description}"${maxAge}`;
+  }
+}
+
 /**
  * 403: `SUPPORT_AGENT` → `{error: "Support agent access required"}`. Several roles are joined by "or". Without a role,
  * nobody has access: `{error: "Access denied"}`.

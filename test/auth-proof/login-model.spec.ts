@@ -255,7 +255,7 @@ class Run implements ModelRun<Step> {
   private async createKey(found: User, minutes: number | undefined): Promise<void> {
     const lifetime = minutes === undefined ? Infinity : minutes * MINUTE;
     const expiresAt = minutes === undefined ? null : new Date(Date.now() + lifetime).toISOString();
-    const { status, json } = await this.post('keys', { name: 'key', expiresAt }, found);
+    const { status, json } = await this.post('keys', { password: PASSWORD, name: 'key', expiresAt }, found);
     expect(['create', status]).toEqual(['create', this.isOpen(found) ? 201 : 401]);
     if (status !== 201) return;
     const { id, key: text } = json.data as { id: string; key: string };

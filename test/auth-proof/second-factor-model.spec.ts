@@ -142,7 +142,7 @@ class Run implements ModelRun<Step> {
 
   private async enrol(found: User): Promise<void> {
     const { phone } = found;
-    const begun = await phone.post('mfa/enrol', {});
+    const begun = await phone.post('mfa/enrol', { password: PASSWORD });
     expect(begun.status).toBe(found.hasSession ? (found.hasFactor ? 400 : 200) : 401);
     if (begun.status !== 200) return;
     phone.secret = begun.json.data.secret;

@@ -202,7 +202,11 @@ class Run implements ModelRun<Step> {
   private async createKey(by: Session, lifetime: number | undefined): Promise<void> {
     const expiresAt = lifetime === undefined ? null : new Date(Date.now() + lifetime).toISOString();
     const token = by.accessTokens.at(-1) ?? '';
-    const { status, json } = await this.app.post('/api/auth/keys', { name: 'key', expiresAt }, { token });
+    const { status, json } = await this.app.post(
+      '/api/auth/keys',
+      { password: PASSWORD, name: 'key', expiresAt },
+      { token },
+    );
     expect([by, status]).toEqual([by, this.isValid(by) ? 201 : 401]);
     if (status !== 201) return;
     const { id, key } = json.data as { id: string; key: string };

@@ -77,12 +77,12 @@ describe.skipIf(!DATABASES.includes('postgres'))('[2.9] reads that a pooler send
     const answers = [
       await app.get('/api/auth/me', { token: token! }),
       await app.get('/api/auth/sessions', { token: token! }),
-      await app.post('/api/auth/mfa/enrol', {}, { token: token! }),
+      await app.post('/api/auth/mfa/enrol', { password: PASSWORD }, { token: token! }),
       await app.post('/api/auth/refresh', { refreshToken }),
       await app.post('/api/auth/login', { ...user, password: 'wrong' }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 401]);
-    const { data } = (await app.post('/api/auth/keys', { name: 'A' }, { token: token! })).json;
+    const { data } = (await app.post('/api/auth/keys', { password: PASSWORD, name: 'A' }, { token: token! })).json;
     expect((await app.get('/who', { token: data.key as string })).json.user).toMatchObject({ id: 1 });
     const person = new Person(app);
     Object.assign(person, { email: user.email, token });

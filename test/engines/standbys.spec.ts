@@ -285,7 +285,7 @@ describe.skipIf(STANDBY === '')('with a standby that is behind', () => {
         [200, 401],
         async () => {
           const { token, email } = await registered();
-          const begun = await send(0, 'POST', '/api/auth/mfa/enrol', {}, { token });
+          const begun = await send(0, 'POST', '/api/auth/mfa/enrol', { password: PASSWORD }, { token });
           const wrong = await send(1, 'POST', '/api/auth/mfa/confirm', { code: '000000' }, { token });
           expect(await logIn(email)).toBe(200);
           return [begun.status, wrong.status];

@@ -208,7 +208,7 @@ describe('the service with every login', () => {
 
     const passkey = await post('passkeys/register/options', { email: 'ben@example.com' });
     expect([passkey.status, passkey.json.data.rp.id]).toEqual([200, 'shop.example']);
-    const enrolled = await post('mfa/enrol', {}, token);
+    const enrolled = await post('mfa/enrol', { password: user.password }, token);
     expect([enrolled.status, enrolled.json.data.uri]).toEqual([200, expect.stringMatching(/^otpauth:\/\/totp\/shop:/)]);
 
     const github = await post('oidc/github', {});

@@ -195,6 +195,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       '409',
       '413',
       '415',
+      '429',
       '500',
       '503',
     ]);
@@ -226,7 +227,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     interface Created {
       readonly data: { readonly id: string; readonly key: string };
     }
-    const { data } = await client.request<Created>('POST', 'auth/keys', { json: { name: 'backup' } });
+    const { data } = await client.request<Created>('POST', 'auth/keys', {
+      json: { password: PASSWORD, name: 'backup' },
+    });
     expect(data.key).toMatch(KEY);
     expect(await client.request('GET', 'auth/keys')).toMatchObject({ data: [{ id: data.id, name: 'backup' }] });
     await client.request('DELETE', 'auth/keys/:id', { params: { id: data.id } });

@@ -31,8 +31,8 @@ export class AuthenticatorApp {
   }
 
   /** @param newCode the first code */
-  async enrol(newCode = () => this.nextCode()): Promise<Answer> {
-    const begun = await this.post('mfa/enrol', {});
+  async enrol(newCode = () => this.nextCode(), proof: object = { password: PASSWORD }): Promise<Answer> {
+    const begun = await this.post('mfa/enrol', proof);
     expect([begun.status, begun.text]).toEqual([200, expect.stringContaining('secret')]);
     this.secret = begun.json.data.secret;
     const confirmed = await this.post('mfa/confirm', { code: await newCode() });

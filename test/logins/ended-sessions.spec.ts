@@ -138,7 +138,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('[2.9] [issue 18] a session that goes on is asked for nothing more', async () => {
     const { token } = await newUser();
-    expect((await app.post('/api/auth/keys', { name: 'backup' }, { token })).status).toBe(201);
+    expect((await app.post('/api/auth/keys', { password: PASSWORD, name: 'backup' }, { token })).status).toBe(201);
     expect((await request(app.url, 'PATCH', '/api/auth/me', { json: { firstName: 'Ann' }, token })).status).toBe(200);
   });
 });

@@ -70,12 +70,20 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await start({}, [apiKeys()]);
     const external = await issuer.sign({ sub: 'external' });
     // The issuer cannot end the key.
-    const forever = await app.post('/api/auth/keys', { name: 'backup' }, { token: external });
+    const forever = await app.post('/api/auth/keys', { password: PASSWORD, name: 'backup' }, { token: external });
     expect([forever.status, forever.json]).toEqual([400, expect.objectContaining({ message: 'expiresAt: required' })]);
-    const unset = await app.post('/api/auth/keys', { name: 'backup', expiresAt: null }, { token: external });
+    const unset = await app.post(
+      '/api/auth/keys',
+      { password: PASSWORD, name: 'backup', expiresAt: null },
+      { token: external },
+    );
     expect([unset.status, unset.json.message]).toEqual([400, expect.stringMatching(/^expiresAt: /)]);
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const { json } = await app.post('/api/auth/keys', { name: 'backup', expiresAt }, { token: external });
+    const { json } = await app.post(
+      '/api/auth/keys',
+      { password: PASSWORD, name: 'backup', expiresAt },
+      { token: external },
+    );
     expect(json.data.key).toMatch(/^dk_/);
     expect(await Promise.all([status('/who', json.data.key), status('/who', external)])).toEqual([200, 200]);
     // A key opens no account endpoint.
@@ -94,7 +102,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     };
     const user = await start({ authenticate }, [apiKeys()]);
     const login = await app.post('/api/auth/login', { email: user.email, password: PASSWORD });
-    const { json } = await app.post('/api/auth/keys', { name: 'backup' }, { token: login.json.data.token });
+    const { json } = await app.post(
+      '/api/auth/keys',
+      { password: PASSWORD, name: 'backup' },
+      { token: login.json.data.token },
+    );
     const who = await app.get('/who', { token: json.data.key });
     expect([who.json.user, asked]).toEqual([expect.objectContaining({ id: user.id }), []]);
     expect(await status('/api/auth/me', 'foreign')).toBe(503);

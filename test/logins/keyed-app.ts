@@ -22,7 +22,7 @@ export async function logIn({ app, url }: RunningApp, role = 'USER'): Promise<Ow
 }
 
 export const createKey = ({ url }: RunningApp, { token }: Owner, body: object = {}): Promise<Answer> =>
-  request(url, 'POST', '/api/auth/keys', { token, json: { name: 'backup', ...body } });
+  request(url, 'POST', '/api/auth/keys', { token, json: { name: 'backup', password: PASSWORD, ...body } });
 
 /** @returns the key itself */
 export async function keyOf(app: RunningApp, owner: Owner, body: object = {}): Promise<string> {

@@ -113,7 +113,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const events: unknown[] = [];
       app.app.get(AuthEvents, { strict: false }).on('factor.enabled', ({ userId }) => void events.push(userId));
       const { phone, id, refreshToken } = await user();
-      const begun = await phone.post('mfa/enrol', {});
+      const begun = await phone.post('mfa/enrol', { password: PASSWORD });
       const { uri, secret } = begun.json.data;
       expect([begun.status, begun.headers['cache-control']]).toEqual([200, 'no-store']);
       const { protocol, host, pathname, searchParams } = new URL(uri);
@@ -159,7 +159,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const { phone } = await user();
       await phone.enrol();
       await phone.logIn();
-      expect(expectFailure(await phone.post('mfa/enrol', {}))).toMatch(/^code: required/);
+      expect(expectFailure(await phone.post('mfa/enrol', { password: PASSWORD }))).toMatch(/^code: required/);
       expect(expectFailure(await phone.post('mfa/enrol', { code: '000000' }), 401)).toBe(WRONG_CODE);
       expect(await statusOf(phone.post('mfa/confirm', { code: await phone.nextCode() }))).toBe(409);
       const { secret } = (await phone.post('mfa/enrol', { code: await phone.nextCode() })).json.data;
@@ -174,12 +174,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
     it('an enrolment that another request has confirmed meanwhile is not replaced without a code', async () => {
       const { phone } = await user();
-      const { secret } = (await phone.post('mfa/enrol', {})).json.data;
+      const { secret } = (await phone.post('mfa/enrol', { password: PASSWORD })).json.data;
       beforeStatement(app, /INSERT INTO "?`?declarest_second_factor/, async () => {
         const confirmed = await phone.post('mfa/confirm', { code: await phone.code(0, secret) });
         expect(confirmed.status).toBe(200);
       });
-      expect(await statusOf(phone.post('mfa/enrol', {}))).toBe(409);
+      expect(await statusOf(phone.post('mfa/enrol', { password: PASSWORD }))).toBe(409);
     });
 
     it('disable and new recovery codes need a code, and the old codes end', async () => {
@@ -372,7 +372,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect(await statusOf(app.post('/api/auth/refresh', { refreshToken: challenge }))).toBe(401);
       // A factor that is confirmed while a login is under way.
       const late = await user();
-      const { secret } = (await late.phone.post('mfa/enrol', {})).json.data;
+      const { secret } = (await late.phone.post('mfa/enrol', { password: PASSWORD })).json.data;
       beforeStatement(app, /INSERT INTO "?`?declarest_auth_session/, async () => {
         await late.phone.post('mfa/confirm', { code: await late.phone.code(0, secret) });
       });
@@ -557,7 +557,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       const { data } = (await request(app.url, 'POST', '/v1/api/auth/login', { json: login })).json;
       expect(answerOf(await get('/v1/api/auth/sessions', data.token))).toEqual(REFUSED);
       expect(await statusOf(get('/v1/api/auth/me', token))).toBe(200);
-      expect(await statusOf(request(app.url, 'POST', '/v1/api/auth/mfa/enrol', { json: {}, token }))).toBe(200);
+      expect(
+        await statusOf(request(app.url, 'POST', '/v1/api/auth/mfa/enrol', { json: { password: PASSWORD }, token })),
+      ).toBe(200);
     });
   });
 

@@ -56,7 +56,7 @@ describe.each(PLATFORMS)('secrets on %s', (platform) => {
     await phone.enrol();
     const { token, refreshToken } = await phone.logIn();
     secrets.set('access token', token).set('refresh token', refreshToken);
-    const { json: made } = await app.post('/api/auth/keys', { name: 'backup' }, { token });
+    const { json: made } = await app.post('/api/auth/keys', { password: PASSWORD, name: 'backup' }, { token });
     secrets.set('key', made.data.key).set('recovery code', phone.recoveryCodes[0] as string);
     await app.post('/api/auth/password/forgot', { email });
     secrets.set('reset token', await tokenIn(email, 2)).set('challenge', await phone.challenge());

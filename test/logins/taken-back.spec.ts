@@ -35,8 +35,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const mails = (await mailsTo(email, count)).filter(({ kind }) => kind === 'reset');
     return (await app.post('/api/auth/password/reset', { token: mails.at(-1)?.token, password })).status;
   };
-  const newKey = async (token: string): Promise<string> =>
-    (await app.post('/api/auth/keys', { name: 'backup' }, { token })).json.data.key;
+  const newKey = async (token: string, password = PASSWORD): Promise<string> =>
+    (await app.post('/api/auth/keys', { password, name: 'backup' }, { token })).json.data.key;
   const userOf = async (token: string) => (await request(app.url, 'GET', '/who', { token })).json.user;
 
   it('the login at a provider and the key of the stranger end, and those of the owner stay', async () => {
@@ -52,7 +52,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(another.json.data?.user.id).not.toBe(eve.user['id']);
 
     const { token } = (await app.post('/api/auth/login', { email, password: 'the password of the owner' })).json.data;
-    const own = await newKey(token);
+    const own = await newKey(token, 'the password of the owner');
     // One mail tells of the change.
     expect(await reset(email, PASSWORD, 3)).toBe(204);
     expect(await userOf(own)).toMatchObject({ id: eve.user['id'] });
@@ -75,7 +75,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
     const owner = await resetTo('the password of the owner', 1);
     expect(owner).toHaveProperty('token');
-    await new AuthenticatorApp(factors, email, owner.token).enrol();
+    await new AuthenticatorApp(factors, email, owner.token).enrol(undefined, { password: 'the password of the owner' });
     expect(await resetTo(PASSWORD, 3)).toMatchObject({ mfaRequired: true });
     vi.useRealTimers();
     await factors.close();

@@ -166,7 +166,7 @@ describe.each(DATABASES.filter((name) => name !== 'sqlite'))('on %s', (name) => 
       const { token } = (await post(urls[0], 'register', json)).json.data;
       const apps = urls.map((url) => ({ url }));
       for (let round = 0; round < 5; round += 1) {
-        const { key, id } = (await post(urls[1], 'keys', { name: 'backup' }, token)).json.data;
+        const { key, id } = (await post(urls[1], 'keys', { password: PASSWORD, name: 'backup' }, token)).json.data;
         const after = await statusesAfter(apps, key, '/code', () =>
           request(urls[0], 'DELETE', `/api/auth/keys/${id}`, { token }),
         );

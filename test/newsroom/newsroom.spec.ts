@@ -190,7 +190,7 @@ describe.each(PLACES)('the newsroom on $platform and $database', ({ database, pl
     const { json: account } = await auth('register', { email, password });
     await dataSource.getRepository(User).update({ email }, { role: 'EDITOR' });
     const app = new AuthenticatorApp(running, email, account.data.token);
-    app.secret = (await app.post('mfa/enrol', {})).json.data.secret;
+    app.secret = (await app.post('mfa/enrol', { password })).json.data.secret;
     expect(statusOf(await app.post('mfa/confirm', { code: await app.code() }))).toBe(200);
     const tag = `/api/tags/${tags[0]!.id}`;
     const refused = await editor.delete(tag);
@@ -225,7 +225,7 @@ describe.each(PLACES)('the newsroom on $platform and $database', ({ database, pl
 
   it('[issue 42] a program writes by a key of an author, and deletes nothing', async () => {
     const { json: account } = await auth('register', { email: addressOf('hal'), password });
-    const { key } = (await auth('keys', { name: 'agency' }, bearer(account.data.token))).json.data;
+    const { key } = (await auth('keys', { password, name: 'agency' }, bearer(account.data.token))).json.data;
     const created = await reader.request('POST', '/api/authors', { json: { name: 'Agency' }, headers: bearer(key) });
     expect(created.status).toBe(201);
     const path = `/api/authors/${created.json.data.id}`;

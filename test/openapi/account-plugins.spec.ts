@@ -1,6 +1,6 @@
 /** The endpoint of a plugin in the document and in the access report, and what its hooks add to logins. */
 import { accountEndpoint, AccessReport, type AuthPlugin, secondFactor } from 'declarest';
-import { startAuth, uniqueEmail } from '../auth/auth-app.js';
+import { PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import type { Answer } from '../harness/client.js';
 import { AuthenticatorApp } from '../logins/authenticator-app.js';
 import { DescribedApi, documentOf } from './described.js';
@@ -61,7 +61,7 @@ it('the document has every answer of a second factor, and both answers of a logi
   };
   await keep('login', phone.login());
   await keep('confirmFactor', phone.post('mfa/confirm', { code: '123456' }));
-  phone.secret = (await keep('enrolFactor', phone.post('mfa/enrol', {}))).json.data.secret;
+  phone.secret = (await keep('enrolFactor', phone.post('mfa/enrol', { password: PASSWORD }))).json.data.secret;
   await keep('confirmFactor', phone.post('mfa/confirm', { code: '000000' }));
   const confirmed = await keep('confirmFactor', phone.post('mfa/confirm', { code: await phone.code() }));
   const [first = '', second = '', third = ''] = confirmed.json.data.recoveryCodes as string[];

@@ -2,9 +2,11 @@
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
-import { dataAnswer, LIMITED, PROFILE, TOKEN } from '../plugins/document-parts.js';
+import { NO_PASSWORD } from '../passwords/password-hasher.js';
+import { dataAnswer, LIMITED, PROFILE, SECRET, TOKEN } from '../plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint } from '../plugins/plugin.js';
 import { limitByAddress } from '../throttle/attempt.js';
+import { readTexts } from '../users/user-checks.js';
 import { Logins } from './logins.js';
 import { UserFieldRules } from './user-field-rules.js';
 
@@ -62,6 +64,13 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
 export const accounts = (registration: boolean): AuthPlugin => ({
   name: 'accounts',
   endpoints: ACCOUNT_ENDPOINTS.filter((endpoint) => registration || endpoint !== register),
+  proof: {
+    member: 'password',
+    schema: SECRET,
+    has: (_services, { password }) => password !== NO_PASSWORD,
+    check: ({ get }, { user, request }, sent) =>
+      get(Logins).repeatPassword(user(), readTexts({ password: sent }, ['password']).password, request),
+  },
   limits: {
     password: ({ tries, accountTries, addressTries }) => ({
       pair: tries,

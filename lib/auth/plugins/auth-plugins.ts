@@ -58,6 +58,15 @@ export class AuthPlugins {
       if ((await plugin.hasSession?.(this.services, session)) === false) throw new AuthenticationRequired(true);
   }
 
+  /** Whether the login of a token is not older. A token of another issuer does not say it. */
+  async isRecent(request: HttpRequest, maxAgeSeconds: number): Promise<boolean> {
+    const { session, issuedAt } = authenticationOf(request) ?? {};
+    if (session === undefined) return issuedAt !== undefined && Date.now() / 1000 - issuedAt <= maxAgeSeconds;
+    for (const plugin of this.plugins)
+      if (await plugin.hasSession?.(this.services, session, maxAgeSeconds)) return true;
+    return false;
+  }
+
   async beforeLogin(user: AuthUser, context: LoginContext): Promise<LoginChallenge | undefined> {
     for (const plugin of this.plugins) {
       const challenge = await plugin.beforeLogin?.(this.services, user, context);

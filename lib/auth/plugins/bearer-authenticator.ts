@@ -33,9 +33,9 @@ export class BearerAuthenticator implements Authenticator {
     const { wasSent: bearerWasSent, token } = bearerOf(request);
     const claims = token === undefined ? undefined : this.tokens.verify(token);
     if (!claims) return { bearerWasSent, token };
-    const { sub, email, roles, sid, login, own } = claims;
+    const { sub, email, roles, sid, login, own, issuedAt } = claims;
     const principal = { id: this.options.parseId(sub), email, roles, ...own };
-    return { bearerWasSent, principal, ...(sid !== undefined && { session: sid }), ...(login && { login }) };
+    return { bearerWasSent, principal, issuedAt, ...(sid !== undefined && { session: sid }), ...(login && { login }) };
   }
 
   confirm(bearer: Authentication, request: HttpRequest): Promise<Authentication> | undefined {

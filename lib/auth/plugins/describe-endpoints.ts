@@ -8,7 +8,16 @@ import { AccessRefused } from '../../http/refusal.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
-import { type Answers, BOOLEAN, type DocumentParts, INVALID, LIMITED, SECRET, TEXT_OR_NULL } from './document-parts.js';
+import {
+  type Answers,
+  BOOLEAN,
+  type DocumentParts,
+  INVALID,
+  LIMITED,
+  SECRET,
+  TEXT_OR_NULL,
+  WRONG_PROOF,
+} from './document-parts.js';
 import { isLimited } from './endpoint-controller.js';
 import type { AuthPlugin, Endpoint } from './plugin.js';
 
@@ -56,6 +65,7 @@ function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers)
     ...(access !== 'public' && { 401: refused(401, 'Authentication required') }),
     ...(typeof access === 'object' && { 403: refused(403, new AccessRefused(access.anyOf).message) }),
     ...(isLimited(endpoint) && LIMITED),
+    ...(endpoint.needsProof && WRONG_PROOF),
     ...(typeof answers === 'function' ? answers(parts) : answers),
     ...further,
     ...INTERNAL,
@@ -64,12 +74,17 @@ function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers)
   return { ...texts, parameters: parameters(parts), ...(body && { body }), responses };
 }
 
-function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, parts: DocumentParts): JsonSchema | undefined {
-  if (takesObject) return takesObject(parts);
-  return (texts ?? optionalTexts) && closedObject({ ...texts, ...optionalTexts }, Object.keys(texts ?? {}));
+function bodyOf(endpoint: Endpoint, parts: DocumentParts): JsonSchema | undefined {
+  const { takesObject, texts, optionalTexts, needsProof } = endpoint;
+  if (!takesObject && !texts && !optionalTexts && !needsProof) return undefined;
+  const own = takesObject?.(parts) ?? closedObject({ ...texts, ...optionalTexts }, Object.keys(texts ?? {}));
+  return needsProof ? { ...own, properties: { ...(own['properties'] as object), ...parts.proofs } } : own;
 }
 
-function partsOf({ schemas: fields, required, loginField, parseId }: Described, members: DocumentParts['members']) {
+function partsOf(
+  { plugins, schemas: fields, required, loginField, parseId }: Described,
+  members: DocumentParts['members'],
+) {
   const id: JsonSchema = typeof parseId('1') === 'string' ? TEXT : { type: 'integer' };
   const login = { ...TEXT, examples: [loginField === 'email' ? 'ann@shop.example' : 'ann'] };
   const identity = { id, email: TEXT_OR_NULL, username: TEXT_OR_NULL, role: TEXT };
@@ -82,5 +97,6 @@ function partsOf({ schemas: fields, required, loginField, parseId }: Described, 
     ['Credentials', openObject({ [loginField]: login, password: SECRET })],
   ]);
   const ownFields = Object.fromEntries(optional.filter(([name]) => !(name in USER_SCHEMAS)));
-  return { parts: { id, identity: openObject(identity), ownFields, members }, schemas };
+  const proofs = Object.fromEntries(plugins.flatMap(({ proof }) => (proof ? [[proof.member, proof.schema]] : [])));
+  return { parts: { id, identity: openObject(identity), ownFields, members, proofs }, schemas };
 }

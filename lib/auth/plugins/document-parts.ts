@@ -17,6 +17,8 @@ export interface DocumentParts {
   readonly ownFields: Readonly<Record<string, JsonSchema>>;
   /** The members that plugins add to a login. */
   readonly members: Readonly<Record<string, JsonSchema>>;
+  /** The members of which an endpoint that `needsProof` takes one. */
+  readonly proofs: Readonly<Record<string, JsonSchema>>;
 }
 
 /** How a plugin changes the description of logins. */
@@ -63,6 +65,10 @@ export const unauthorizedOr = (description: string, message: string) => {
 /** The answers of endpoints that ask for the password again. */
 export const WRONG_PASSWORD = {
   ...unauthorizedOr('The token or the password is not valid.', 'Invalid credentials'),
+  ...LIMITED,
+};
+export const WRONG_PROOF = {
+  ...unauthorizedOr('The token or the proof is not valid, or the login is too old.', 'Invalid credentials'),
   ...LIMITED,
 };
 export const unknown = (name: string) => ({ 404: authFailure('There is none.', `${name} with id 7 not found`) });

@@ -11,12 +11,13 @@ import { declareRoute } from '../../routes/declared-route.js';
 import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
-import { readTexts } from '../users/user-checks.js';
+import { acceptAny, checkText, checkUser } from '../users/user-checks.js';
 import { keepResponse } from '../../response-headers/answer-headers.js';
 import { noStore } from '../../response-headers/no-store.guard.js';
 import { AuthPlugins, endpointsOf } from './auth-plugins.js';
 import { AuthServices } from './auth-services.js';
 import type { AuthPlugin, Endpoint, EndpointCall } from './plugin.js';
+import { Proofs } from './proofs.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 
@@ -59,10 +60,12 @@ type Call = EndpointCall<Readonly<Record<string, string>>>;
 
 async function answer(endpoint: Endpoint, services: AuthServices, request: HttpRequest): Promise<unknown> {
   if (needsSession(endpoint)) await services.get(AuthPlugins).expectSession(request);
+  const proofs = endpoint.needsProof && services.get(Proofs);
+  const { body, sent } = readBody(endpoint, request, proofs ? proofs.all.map(({ member }) => member) : []);
   const call: Call = {
     request,
     address: clientInfoOf(request).address,
-    body: bodyOf(endpoint, request) as Call['body'],
+    body: body as Call['body'],
     id: String(request.params?.['id']),
     user() {
       const { principal, bearerWasSent, isKey } = authenticationOf(request) ?? {};
@@ -72,7 +75,8 @@ async function answer(endpoint: Endpoint, services: AuthServices, request: HttpR
     },
   };
   const attempt = attemptOf(endpoint, services, call);
-  const run = async (): Promise<unknown> => endpoint.run(services, call);
+  const run = async (): Promise<unknown> =>
+    endpoint.run(services, proofs ? { ...call, proof: await proofs.expect(endpoint.needsProof, sent, call) } : call);
   // A refusal rolls back the transaction of an interceptor around, and must not undo a counted or spent attempt.
   return outsideOfTransactions(() => (attempt ? services.attempts.run(attempt, run) : run()));
 }
@@ -80,10 +84,14 @@ async function answer(endpoint: Endpoint, services: AuthServices, request: HttpR
 const needsSession = ({ access, allowsEndedSession }: Endpoint): boolean =>
   access !== 'public' && allowsEndedSession !== true;
 
-function bodyOf({ takesObject, texts, optionalTexts }: Endpoint, request: HttpRequest): JsonObject {
-  if (takesObject) return jsonBodyOf(request);
-  if (!texts && !(optionalTexts && hasBody(request))) return {};
-  return readTexts(jsonBodyOf(request), Object.keys(texts ?? {}), Object.keys(optionalTexts ?? {}));
+/** @param proofs members that prove the user @returns the body without them, and what was sent */
+function readBody({ takesObject, texts, optionalTexts, needsProof }: Endpoint, request: HttpRequest, proofs: string[]) {
+  if (!takesObject && !texts && !((optionalTexts || needsProof) && hasBody(request))) return { body: {}, sent: {} };
+  const checks = Object.fromEntries(Object.keys({ ...texts, ...optionalTexts }).map((name) => [name, checkText]));
+  for (const name of proofs) checks[name] = acceptAny;
+  const sent: JsonObject = jsonBodyOf(request);
+  const read = takesObject ? sent : checkUser(sent, checks, Object.keys(texts ?? {}));
+  return { body: Object.fromEntries(Object.entries(read).filter(([name]) => !proofs.includes(name))), sent };
 }
 
 function attemptOf(endpoint: Endpoint, services: AuthServices, call: Call): Attempt | undefined {

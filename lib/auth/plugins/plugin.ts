@@ -27,6 +27,21 @@ export interface EndpointCall<Body = object> {
   readonly id: string;
   /** The user of the token. @throws 401 where the request has none, as on a public route */
   readonly user: () => Principal;
+  /** With `needsProof`: the member by which the user has proved itself; `undefined` where a recent login was enough. */
+  readonly proof?: string | undefined;
+}
+
+/** Proves in the body of a request that the user of its token is there. */
+export interface UserProof {
+  /** The member of the body, such as `password`. No other plugin has it. */
+  readonly member: string;
+  readonly schema: JsonSchema;
+  /** Whether logins need it as their second step. @default false */
+  readonly isFactor?: boolean;
+  /** Whether the user has one. @param user including the hash */
+  has(services: AuthServices, user: AuthUser): Promise<boolean> | boolean;
+  /** @throws 400 for what cannot be a proof, 401 for a wrong one, which it counts, 429 */
+  check(services: AuthServices, call: EndpointCall, sent: unknown): Promise<unknown>;
 }
 
 /** An endpoint below `authBasePath`: its route, its body, its limit, what it does, and its description. */
@@ -62,6 +77,11 @@ export interface Endpoint<R extends string = string, O extends string = string> 
    * @default false
    */
   readonly allowsEndedSession?: boolean;
+  /**
+   * For an endpoint that begins or creates what outlives the session (OWASP ASVS 5.0, 7.5.1): the body has one proof, or a user
+   * without any has logged in at most 5 minutes ago. `factor`: where the user has a second factor, only that is one.
+   */
+  readonly needsProof?: 'any' | 'factor';
   readonly summary: string;
   readonly description?: string;
   /** The id of the operation in the OpenAPI document. @default `name` */
@@ -180,6 +200,8 @@ export interface AuthPlugin {
   };
   /** Whether its endpoints read cookies: `cors()` with an origin then allows credentials for account endpoints. */
   readonly usesCookies?: boolean;
+  /** What users of the plugin may send where an endpoint `needsProof`. */
+  readonly proof?: UserProof;
   /** @internal Keys that sign access tokens in place of `jwtSecret`. */
   readonly tokenKeys?: readonly TokenKey[];
 
@@ -208,8 +230,8 @@ export interface AuthPlugin {
     context: LoginContext,
   ): Promise<LoginChallenge | undefined> | LoginChallenge | undefined;
 
-  /** Whether the session of a token goes on. Is asked for each endpoint that needs a token. */
-  hasSession?(services: AuthServices, session: string): Promise<boolean>;
+  /** Whether the session of a token goes on, and has begun within `maxAgeSeconds`. For each endpoint that needs a token. */
+  hasSession?(services: AuthServices, session: string, maxAgeSeconds?: number): Promise<boolean>;
 
   /** Adds to the answer and the token of a login. Where it throws, there is no token. */
   issue?(services: AuthServices, user: AuthUser, context: LoginContext): Promise<IssuedParts> | IssuedParts;

@@ -38,9 +38,10 @@ export class SessionStore {
     );
   }
 
-  /** @returns `undefined` where it has ended or expired */
-  async find(id: string): Promise<AuthSession | undefined> {
-    return (await this.select({ id }, 1))[0];
+  /** @returns `undefined` where it has ended or expired, or has begun longer ago */
+  async find(id: string, maxAgeSeconds?: number): Promise<AuthSession | undefined> {
+    const isRecent = maxAgeSeconds !== undefined && { createdAt: this.after(-1000 * maxAgeSeconds) };
+    return (await this.select({ id, ...isRecent }, 1))[0];
   }
 
   listOf(userId: string): Promise<AuthSession[]> {
@@ -100,7 +101,7 @@ export class SessionStore {
       manager
         .createQueryBuilder(AuthSession, 'session')
         .cache(false)
-        .where({ ...where, ...this.live })
+        .where({ ...this.live, ...where })
         .orderBy({ [`session.${by}`]: 'DESC', 'session.id': 'ASC' })
         .offset(skip)
         .limit(most)

@@ -186,7 +186,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
       const { tokens, ...issued } = await get(Sessions).start(user, context);
       return { ...issued, ...carrier.send(tokens) };
     },
-    hasSession: async ({ get }, session) => (await get(SessionStore).find(session)) !== undefined,
+    hasSession: async ({ get }, ...session) => (await get(SessionStore).find(...session)) !== undefined,
     accountChanged: ({ get }, change) => get(Sessions).follow(change),
     usesCookies: settings.isInCookie,
     describe: () => ({ members: membersOf(settings), schemas: [SESSION_SCHEMA] }),

@@ -17,6 +17,7 @@ export interface TokenClaims extends Pick<Principal, 'email' | 'roles'> {
   readonly sid?: string;
   readonly login?: LoginClaims | null | undefined;
   readonly own?: Readonly<Record<string, unknown>>;
+  readonly issuedAt?: number | undefined;
 }
 
 const isReserved = (name: string): boolean => (RESERVED_CLAIMS as readonly string[]).includes(name);
@@ -55,7 +56,7 @@ function refuse(what: string): never {
  */
 export function readClaims(payload: unknown, hasOwn = false): TokenClaims | undefined {
   if (typeof payload !== 'object' || payload === null) return undefined;
-  const { sub, email, roles, sid, exp, amr, auth_time, ...others } = payload as Record<string, unknown>;
+  const { sub, email, roles, sid, exp, iat, amr, auth_time, ...others } = payload as Record<string, unknown>;
   if (!Number.isFinite(exp)) return undefined;
   if (typeof sub !== 'string' || sub === '') return undefined;
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return undefined;
@@ -64,6 +65,7 @@ export function readClaims(payload: unknown, hasOwn = false): TokenClaims | unde
     sub,
     email: typeof email === 'string' ? email : '',
     roles,
+    issuedAt: typeof iat === 'number' ? iat : undefined,
     ...(typeof sid === 'string' && { sid }),
     ...(Array.isArray(amr) && typeof auth_time === 'number' && { login: { amr: amr.map(String), auth_time } }),
     ...(own.length > 0 && { own: Object.fromEntries(own) }),

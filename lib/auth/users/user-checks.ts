@@ -47,7 +47,7 @@ const checkEmail = text(3, email, `an e-mail address of at most ${email} charact
 const checkName = text(0, name, `text of at most ${name} characters`);
 
 /** UTF-8 encodes every lone surrogate as U+FFFD, so different passwords would have the same hash. */
-const checkText: Check = (value) =>
+export const checkText: Check = (value) =>
   typeof value === 'string' && value.isWellFormed() ? { value } : { expected: 'well-formed text' };
 
 const SEEN = String.raw`[^\p{C}\p{Z}\p{DI}\u2800]+`;

@@ -52,6 +52,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'createKey',
     route: 'POST keys',
     status: 201,
+    needsProof: 'any',
     takesObject: () => closedObject({ name: NAME, roles: orNull(ROLES), expiresAt: orNull(MOMENT) }, ['name']),
     summary: 'Create an API key',
     description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used. With a token of another issuer, \`expiresAt\` is required.`,

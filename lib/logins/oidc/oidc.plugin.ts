@@ -1,14 +1,12 @@
 /** Logins at other providers, by OpenID Connect or OAuth 2. */
 import { NotFoundException } from '@nestjs/common';
-import { Logins } from '../../auth/accounts/logins.js';
-import { dataAnswer, LIMITED, SECRET, TEXT_OR_NULL, TOKEN } from '../../auth/plugins/document-parts.js';
-import { unauthorizedOr, unknown, WRONG_PASSWORD } from '../../auth/plugins/document-parts.js';
+import { dataAnswer, LIMITED, TEXT_OR_NULL, TOKEN } from '../../auth/plugins/document-parts.js';
+import { unauthorizedOr, unknown } from '../../auth/plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint } from '../../auth/plugins/plugin.js';
-import { InvalidUserError } from '../../auth/users/user-checks.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
-import { hasNewPassword, hasPassword } from '../has-password.js';
+import { hasNewPassword } from '../has-password.js';
 import { MOMENT, momentOf } from '../moments.js';
 import { ExternalIdentities } from './external-identities.js';
 import { ExternalLogins } from './external-logins.js';
@@ -95,20 +93,13 @@ const ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'beginIdentityLink',
     route: 'POST identities/:id',
-    optionalTexts: { redirectUri: REDIRECT_URI, password: SECRET },
+    optionalTexts: { redirectUri: REDIRECT_URI },
+    needsProof: 'any',
     summary: 'Begin to link a login at a provider',
-    description: '`id` is the name of the provider. Users who have a password must send it.',
-    answers: { 200: BEGUN, ...WRONG_PASSWORD, ...unknown('Provider') },
-    async run({ get, users }, { id, body, user: signedIn, request }) {
-      const userId = String(signedIn().id);
-      if (!(await users.findById(userId))?.active) throw new AuthenticationRequired(true);
-      // A stolen token alone must not let its thief log in for ever.
-      if (await hasPassword(users, userId)) {
-        if (body.password === undefined) throw new InvalidUserError(['password: required']);
-        await get(Logins).repeatPassword(signedIn(), body.password, request);
-      }
-      return begun(await get(LoginFlows).begin(id, body.redirectUri, userId));
-    },
+    description: '`id` is the name of the provider.',
+    answers: { 200: BEGUN, ...unknown('Provider') },
+    run: async ({ get }, { id, body, user }) =>
+      begun(await get(LoginFlows).begin(id, body.redirectUri, String(user().id))),
   }),
   accountEndpoint({
     name: 'finishIdentityLink',

@@ -1,5 +1,5 @@
 /** Schemas of the bodies and answers of passkeys, for the OpenAPI document. */
-import { BOOLEAN, type DocumentParts, EMAIL, NAMES, SECRET } from '../../auth/plugins/document-parts.js';
+import { BOOLEAN, type DocumentParts, EMAIL, NAMES } from '../../auth/plugins/document-parts.js';
 import { USER_SCHEMAS } from '../../auth/users/user-checks.js';
 import { TRUE } from '../../documents/failures.js';
 import { closedObject, jsonResponse, openObject, type NamedSchema } from '../../documents/operation-document.js';
@@ -23,13 +23,15 @@ const credential = (response: Readonly<Record<string, JsonSchema>>, optional: ty
 
 const TRANSPORTS = { transports: { type: 'array', items: { type: 'string' } } };
 const ATTESTATION = credential({ attestationObject: BASE64URL }, TRANSPORTS);
-const ASSERTION = credential({ authenticatorData: BASE64URL, signature: BASE64URL }, { userHandle: orNull(BASE64URL) });
+export const ASSERTION = credential(
+  { authenticatorData: BASE64URL, signature: BASE64URL },
+  { userHandle: orNull(BASE64URL) },
+);
 const LOGINS = { email: orNull(EMAIL), username: orNull(USER_SCHEMAS['username'] as JsonSchema) };
 
 export const NAME: JsonSchema = { ...USER_SCHEMAS['username'], examples: ['Phone'] };
 export const LOGIN = closedObject({ credential: ASSERTION });
 export const ADDITION = closedObject({ credential: ATTESTATION, name: orNull(NAME) }, ['credential']);
-export const CONFIRMATION = closedObject({ password: SECRET, credential: ASSERTION }, []);
 export const START_REGISTRATION = closedObject(LOGINS, []);
 export const REGISTRATION = ({ ownFields }: DocumentParts): JsonSchema =>
   closedObject({ credential: ATTESTATION, ...LOGINS, ...NAMES, ...ownFields }, ['credential']);

@@ -1,28 +1,18 @@
 /** The endpoints below `{base}/passkeys`. */
 import { NotFoundException } from '@nestjs/common';
 import { authenticationOf } from '../../access/principal.js';
-import { Logins } from '../../auth/accounts/logins.js';
 import type { ResolvedAuthOptions } from '../../auth/options/resolve-options.js';
-import { dataAnswer, LIMITED, PROFILE, TOKEN, unauthorizedOr, unknown } from '../../auth/plugins/document-parts.js';
+import { dataAnswer, LIMITED, PROFILE, TOKEN, unknown } from '../../auth/plugins/document-parts.js';
 import type { AuthServices } from '../../auth/plugins/auth-services.js';
 import { accountEndpoint, type Endpoint, type EndpointCall } from '../../auth/plugins/plugin.js';
 import { AUTH_OPTIONS } from '../../auth/users/options-token.js';
-import { acceptAny, checkUser, InvalidUserError, readTexts, USER_CHECKS } from '../../auth/users/user-checks.js';
+import { acceptAny, checkUser, USER_CHECKS } from '../../auth/users/user-checks.js';
 import { DuplicateUserError } from '../../auth/users/user.repository.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo } from '../../documents/operation-document.js';
 import type { JsonObject } from '../../http/json-body.js';
 import { momentOf, momentOrNull } from '../moments.js';
-import {
-  ADDITION,
-  CONFIRMATION,
-  LOGIN,
-  NAME,
-  PASSKEY,
-  REGISTRATION,
-  START_REGISTRATION,
-  startAnswer,
-} from './passkey-documents.js';
+import { ADDITION, LOGIN, NAME, PASSKEY, REGISTRATION, START_REGISTRATION, startAnswer } from './passkey-documents.js';
 import type { ChallengeOwner } from './passkey-challenges.js';
 import { PasskeyStore } from './passkey-store.js';
 import type { Passkey } from './passkey-tables.js';
@@ -33,11 +23,6 @@ const WRONG_NEW = {
   400: authFailure('The body or the passkey is not valid.', NOT_VERIFIED),
   409: authFailure('It is known already, or there are too many.', 'This passkey is known already'),
 };
-const WRONG_CONFIRMATION = {
-  ...unauthorizedOr('The token, the password or the passkey is not valid.', 'Invalid credentials'),
-  ...LIMITED,
-};
-
 const toView = ({ id, name, backedUp, createdAt, lastUsedAt }: Passkey) => ({
   id,
   name,
@@ -46,7 +31,7 @@ const toView = ({ id, name, backedUp, createdAt, lastUsedAt }: Passkey) => ({
   lastUsedAt: momentOrNull(lastUsedAt),
 });
 
-const ownerOf = ({ user, request }: EndpointCall): ChallengeOwner => ({
+export const ownerOf = ({ user, request }: EndpointCall): ChallengeOwner => ({
   userId: String(user().id),
   session: authenticationOf(request)?.session ?? '',
 });
@@ -55,7 +40,7 @@ const ownerOf = ({ user, request }: EndpointCall): ChallengeOwner => ({
 const startEndpoint = (
   endpoint: Pick<
     Endpoint,
-    'name' | 'route' | 'access' | 'needs' | 'takesObject' | 'summary' | 'description' | 'answers'
+    'name' | 'route' | 'access' | 'needs' | 'needsProof' | 'takesObject' | 'summary' | 'description' | 'answers'
   >,
   start: (services: AuthServices, call: EndpointCall) => Promise<object>,
 ): Endpoint =>
@@ -69,21 +54,6 @@ const startEndpoint = (
       return { success: true, data: await start(services, call) };
     },
   });
-
-/** A stolen token alone must not change how its user logs in. @throws 400, 401, 429 */
-async function expectConfirmed(services: AuthServices, call: EndpointCall): Promise<void> {
-  const { get, attempts } = services;
-  const { password, credential } = checkUser(call.body, { password: acceptAny, credential: acceptAny }, []);
-  if ((password === undefined) === (credential === undefined))
-    throw new InvalidUserError(['password: required, or credential in its place']);
-  if (credential === undefined) {
-    const read = readTexts({ password }, ['password']);
-    await get(Logins).repeatPassword(call.user(), read.password, call.request);
-    return;
-  }
-  const sent = readAssertion(credential);
-  await attempts.run({ action: 'passkey', address: call.address }, () => get(Passkeys).confirm(sent, ownerOf(call)));
-}
 
 /** The name of the user in the list of an authenticator. @throws 400 also for one that is taken */
 async function readFreeLogin({ get, users, attempts }: AuthServices, body: JsonObject, address: string | undefined) {
@@ -158,7 +128,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
       name: 'startPasskeyConfirmation',
       route: 'POST passkeys/confirm/options',
       summary: 'Begin to confirm a change by a passkey',
-      description: 'Its credential is taken in place of the password where a passkey is added or removed.',
+      description: 'Its credential is a proof of the user, in place of the password.',
     },
     ({ get }, call) => get(Passkeys).startConfirmation(ownerOf(call)),
   ),
@@ -166,15 +136,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     {
       name: 'startPasskey',
       route: 'POST passkeys/options',
-      takesObject: () => CONFIRMATION,
+      needsProof: 'factor',
       summary: 'Begin to add a passkey',
       description: 'The answer is for `PublicKeyCredential.parseCreationOptionsFromJSON`.',
-      answers: { ...WRONG_CONFIRMATION, 409: WRONG_NEW[409] },
+      answers: { 409: WRONG_NEW[409] },
     },
-    async (services, call) => {
-      await expectConfirmed(services, call);
-      const { loginField } = services.get<ResolvedAuthOptions>(AUTH_OPTIONS);
-      return services.get(Passkeys).startAddition(ownerOf(call), (user) => user[loginField] ?? String(user.id));
+    ({ get }, call) => {
+      const { loginField } = get<ResolvedAuthOptions>(AUTH_OPTIONS);
+      return get(Passkeys).startAddition(ownerOf(call), (user) => user[loginField] ?? String(user.id));
     },
   ),
   accountEndpoint({
@@ -222,15 +191,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
     name: 'removePasskey',
     route: 'DELETE passkeys/:id',
     status: 204,
-    takesObject: () => CONFIRMATION,
+    needsProof: 'any',
     summary: 'Remove an own passkey',
     answers: {
-      ...WRONG_CONFIRMATION,
       ...unknown('Passkey'),
       409: authFailure('The user has no password and no other passkey.', 'This is the last way to log in'),
     },
     async run(services, call) {
-      await expectConfirmed(services, call);
       if (!(await services.get(Passkeys).remove(String(call.user().id), call.id))) throw unknownPasskey(call.id);
     },
   }),

@@ -5,13 +5,14 @@ import { FactorChallenges } from '../second-factor/factor-challenges.js';
 import { FactorChallenge } from '../second-factor/factor-tables.js';
 import { LoginSteps, STEP_DOCUMENT } from '../second-factor/login-steps.js';
 import { PasskeyChallenges } from './passkey-challenges.js';
-import { PASSKEY } from './passkey-documents.js';
-import { ENDPOINTS } from './passkey-endpoints.js';
+import { ASSERTION, PASSKEY } from './passkey-documents.js';
+import { ENDPOINTS, ownerOf } from './passkey-endpoints.js';
 import { PASSKEY_SETTINGS, type PasskeysOptions, readSettings } from './passkey-settings.js';
 import { passkeyStep } from './passkey-step.js';
 import { PasskeyStore } from './passkey-store.js';
 import { Passkey, PasskeyChallenge } from './passkey-tables.js';
 import { Passkeys } from './passkeys.js';
+import { readAssertion } from './sent-credential.js';
 import { WebAuthn } from './web-authn.js';
 
 export type { PasskeysOptions };
@@ -38,6 +39,17 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
     ],
     needsMethods: ['remove'],
     endpoints: isFactor ? [...ENDPOINTS, passkeyStep] : ENDPOINTS,
+    proof: {
+      member: 'credential',
+      schema: ASSERTION,
+      isFactor,
+      has: async ({ get }, { id }) => (await get(PasskeyStore).listOf(String(id))).length > 0,
+      check({ attempts, get }, call, sent) {
+        const assertion = readAssertion(sent);
+        const confirm = () => get(Passkeys).confirm(assertion, ownerOf(call));
+        return attempts.run({ action: 'passkey', address: call.address }, confirm);
+      },
+    },
     limits: {
       passkey: limitByAddress,
       passkeyChallenge: ({ addressTries }) => ({ address: 10 * addressTries }),

@@ -106,9 +106,8 @@ export class Passkeys {
     return this.webAuthn.requestOptions(challenge, await this.store.listOf(owner.userId));
   }
 
-  /** @throws UnauthorizedException (401) unless it is an own passkey of an active user */
+  /** @throws UnauthorizedException (401) unless it is an own passkey */
   async confirm(sent: Assertion, owner: ChallengeOwner): Promise<void> {
-    await this.expectActive(owner);
     if (!(await this.use(sent, 'confirm', owner))) throw new UnauthorizedException('Invalid credentials');
   }
 

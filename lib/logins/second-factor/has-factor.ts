@@ -1,7 +1,7 @@
 /** Rules that ask for a second factor, also a recent one (step-up authentication, RFC 9470). */
 import { authenticationOf } from '../../access/principal.js';
 import type { PolicyFunction } from '../../access/access.js';
-import { AuthenticationRequired } from '../../http/refusal.js';
+import { StepUpRequired } from '../../http/refusal.js';
 import { expectKnownNames } from '../../options/invalid-option.js';
 import { optional, readOptions, refuserOf } from '../../options/option-table.js';
 import { hasGivenFactor } from './given-factor.js';
@@ -9,17 +9,6 @@ import { hasGivenFactor } from './given-factor.js';
 export interface FactorRuleOptions {
   /** How long ago the factor may have been given, in minutes. @default any time before, in the session of the token */
   maxAgeMinutes?: number;
-}
-
-/** 401: the token is valid, and the client asks the user to log in again, with the factor. */
-class StepUpRequired extends AuthenticationRequired {
-  override readonly challenge: string;
-
-  constructor(maxAgeSeconds: number) {
-    super(true);
-    const maxAge = Number.isFinite(maxAgeSeconds) ? `, max_age="${maxAgeSeconds}"` : '';
-    this.challenge = `Bearer error="insufficient_user_authentication", error_description="A second factor is required"${maxAge}`;
-  }
 }
 
 const isPositive = (value: unknown): boolean => typeof value === 'number' && value > 0 && Number.isFinite(value);
@@ -38,6 +27,6 @@ export function hasFactor(options: FactorRuleOptions = {}): PolicyFunction {
   return (_principal, request) => {
     const login = authenticationOf(request)?.login;
     if (hasGivenFactor(login) && Date.now() / 1000 - login.auth_time <= maxAgeSeconds) return true;
-    throw new StepUpRequired(maxAgeSeconds);
+    throw new StepUpRequired('A second factor is required', maxAgeSeconds);
   };
 }

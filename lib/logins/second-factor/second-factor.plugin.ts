@@ -4,6 +4,7 @@ import { dataAnswer, LIMITED, TOKEN, unauthorizedOr } from '../../auth/plugins/d
 import type { AuthServices } from '../../auth/plugins/auth-services.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../../auth/plugins/plugin.js';
 import { limitByAddress } from '../../auth/throttle/attempt.js';
+import { readTexts } from '../../auth/users/user-checks.js';
 import { authFailure } from '../../documents/failures.js';
 import { TEXT } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
@@ -27,6 +28,9 @@ const WRONG_CODE = {
 };
 const CONFLICT = { 409: authFailure('The enrolment is another one.', 'There is no enrolment to confirm') };
 
+/** The members of proofs that are factors: this one, and a passkey. */
+const FACTOR_PROOFS = ['code', 'credential'];
+
 /** Runs what checks a code, and counts failures for the account. What cannot be a code is 400 before any query. */
 function withCode<R>(
   { attempts }: AuthServices,
@@ -43,19 +47,14 @@ const ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'enrolFactor',
     route: 'POST mfa/enrol',
-    optionalTexts: { code: CODE },
+    needsProof: 'factor',
     summary: 'Begin to set up a second factor',
-    description: 'A factor that the user has counts until the new one is confirmed, and its `code` is required.',
-    answers: { 200: dataAnswer('For the authenticator app', { uri: TEXT, secret: TEXT }), ...WRONG_CODE, ...CONFLICT },
-    async run(services, call) {
-      const { users, get } = services;
-      const user = await users.findById(String(call.user().id));
-      if (!user?.active) throw new AuthenticationRequired(true);
-      const { code } = call.body;
-      const data =
-        code === undefined
-          ? await get(SecondFactors).enrol(user, undefined)
-          : await withCode(services, call, code, (_, read) => get(SecondFactors).enrol(user, read));
+    description: 'A factor that the user has counts until the new one is confirmed.',
+    answers: { 200: dataAnswer('For the authenticator app', { uri: TEXT, secret: TEXT }), ...CONFLICT },
+    async run({ get, users }, { user, proof }) {
+      const found = await users.findById(String(user().id));
+      if (!found) throw new AuthenticationRequired(true);
+      const data = await get(SecondFactors).enrol(found, proof !== undefined && FACTOR_PROOFS.includes(proof));
       return { success: true, message: 'Confirm the second factor by a code', data };
     },
   }),
@@ -157,6 +156,16 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       LimitedTokens,
     ],
     endpoints: ENDPOINTS,
+    proof: {
+      member: 'code',
+      schema: CODE,
+      isFactor: true,
+      has: ({ get }, { id }) => get(SecondFactors).isEnabled(id),
+      check: (services, call, sent) =>
+        withCode(services, call, readTexts({ code: sent }, ['code']).code, (userId, code) =>
+          services.get(SecondFactors).use(userId, code),
+        ),
+    },
     limits: {
       // Whoever is stopped by it has given the password before: strangers do not lock a user out.
       factor: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),

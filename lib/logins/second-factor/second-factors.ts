@@ -1,5 +1,5 @@
 /** Enrols second factors, and uses their codes once. What a change expects of the row is part of its one statement. */
-import { BadRequestException, ConflictException, Inject, Injectable } from '@nestjs/common';
+import { ConflictException, Inject, Injectable } from '@nestjs/common';
 import { IsNull, LessThan, Like, type FindOptionsWhere } from 'typeorm';
 import { UserAccounts } from '../../auth/accounts/user-accounts.js';
 import type { ResolvedAuthOptions } from '../../auth/options/resolve-options.js';
@@ -61,21 +61,16 @@ export class SecondFactors {
     return true;
   }
 
-  /** @internal The factor that the user has counts until `confirm`. @param code `undefined` without one @throws 400, 401, 409 */
-  async enrol({ id, email, username }: AuthUser, code: string | undefined): Promise<Enrolment> {
+  /** @internal The factor that the user has counts until `confirm`. @param hasGiven whether one was given @throws 409 */
+  async enrol({ id, email, username }: AuthUser, hasGiven: boolean): Promise<Enrolment> {
     const userId = String(id);
-    const isNew = !(await this.isEnabled(userId));
-    if (!isNew) {
-      if (code === undefined) throw new BadRequestException('code: required, because there is a second factor');
-      await this.use(userId, code);
-    }
     await this.tables.run((manager) =>
       manager.createQueryBuilder().insert().into(SecondFactor).values({ userId }).orIgnore().execute(),
     );
     const secret = this.totp.newSecret();
     const pending = this.secrets.encrypt(userId, secret);
     // A factor that another request has confirmed meanwhile needs a code.
-    const isStored = await this.update({ userId, ...(isNew && { secret: IsNull() }) }, { pending });
+    const isStored = await this.update({ userId, ...(!hasGiven && { secret: IsNull() }) }, { pending });
     if (!isStored) throw new ConflictException('The second factor has changed meanwhile. Try again');
     const issuer = this.settings.issuer ?? new URL(this.options.accountLinks).hostname;
     return { secret, uri: this.totp.uriOf(secret, issuer, email ?? username ?? userId) };

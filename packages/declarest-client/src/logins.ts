@@ -17,9 +17,13 @@ export interface LoginBody {
   };
 }
 
-/** What a passkey is added or removed with: the password of the user; without it, the user confirms by a passkey. */
+/** What a passkey is added or removed with. Without any of it, the user confirms by a passkey that it has. */
 export interface PasskeyConfirmation {
   readonly password?: string | undefined;
+  /** Of the authenticator app, or a recovery code. A user who has a second factor adds a passkey by a factor only. */
+  readonly code?: string | undefined;
+  /** For a user without a password, passkey and second factor, who has logged in within the last 5 minutes. */
+  readonly hasJustLoggedIn?: true | undefined;
 }
 
 export interface Logins {
@@ -64,7 +68,7 @@ export interface Logins {
    * Adds a passkey to the user.
    *
    * @returns its id
-   * @throws Failure as `loginByPasskey`; 401 for a wrong password
+   * @throws Failure as `loginByPasskey`; 401 for a wrong proof, and for a login that is too old
    *
    * @example
    * await client.addPasskey({ name: 'Laptop', password });
@@ -133,10 +137,11 @@ export function createLogins({ sender, sessions, cookie, accountUrl, onLogin }: 
   };
 
   /** What shows that it is the user who changes the passkeys. */
-  const confirm = async ({ password }: PasskeyConfirmation, authUrl?: string): Promise<object> =>
-    password === undefined
-      ? { credential: await getPasskey(await post('passkeys/confirm/options', {}, authUrl)) }
-      : { password };
+  const confirm = async (confirmation: PasskeyConfirmation, authUrl?: string): Promise<object> => {
+    const { password, code, hasJustLoggedIn } = confirmation;
+    if (password !== undefined || code !== undefined || hasJustLoggedIn) return { password, code };
+    return { credential: await getPasskey(await post('passkeys/confirm/options', {}, authUrl)) };
+  };
 
   return {
     login: (credentials, authUrl) => enter('login', credentials, authUrl),

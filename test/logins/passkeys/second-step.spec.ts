@@ -270,7 +270,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const ann = await person();
     const phone = new AuthenticatorApp(app, ann.email, ann.token ?? '');
-    await phone.enrol();
+    await phone.enrol(undefined, { credential: await ann.confirmation() });
     const both = await begin(ann);
     expect(both.passkey.challenge).toBe(both.challenge);
     expect((await answer(ann.device.get(both.passkey))).status).toBe(200);
