@@ -5,5 +5,6 @@ export { accessMatrix, type MatrixOptions, type MatrixRow } from './access-matri
 export { createCrudTestingModule } from './crud-testing-module.js';
 export { isolationProof, type IsolationOptions, type IsolationResult } from './isolation/isolation-proof.js';
 export { IsolationError, type IsolationFinding } from './isolation/isolation-error.js';
-export type { IsolationTransport } from './isolation/database-pair.js';
+export { varyHidden } from './isolation/vary-hidden.js';
+export type { IsolationTransport } from './isolation/databases.js';
 export type { IsolationRequest } from './isolation/random-requests.js';

@@ -3,22 +3,23 @@ import type { INestApplication } from '@nestjs/common';
 import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
 import type { TestUser } from '../client.js';
 import type { Exception } from './comparison.js';
-import { type DatabasePair, type IsolationTransport, overHttp, withPair } from './database-pair.js';
+import { type Databases, type IsolationTransport, overHttp, withDatabases } from './databases.js';
 import { readDocument } from './document-operations.js';
 import { IsolationError, type IsolationFinding } from './isolation-error.js';
 import { seeded } from './random.js';
 import { RandomRequests, type IsolationRequest } from './random-requests.js';
 import { smallestRequests } from './smallest-requests.js';
+import { varyHidden } from './vary-hidden.js';
 
 export interface IsolationOptions {
   /** Each of them sends the requests, such as a user of each tenant. */
   readonly as: readonly TestUser[];
   /**
-   * Changes in the second database what this caller may not see, and nothing else: it changes and removes records of
-   * others, and changes hidden fields. It makes the same changes each time.
+   * Changes in one of the databases what this caller may not see, and nothing else: it changes and removes records of others,
+   * and changes hidden fields. It makes the same changes each time. Default `varyHidden`, which reads the access table.
    */
-  readonly vary: (app: INestApplication, caller: TestUser) => unknown;
-  /** For each caller; default 2000. */
+  readonly vary?: (app: INestApplication, caller: TestUser) => unknown;
+  /** For each caller; default three for each operation of the document. */
   readonly requests?: number;
   /** Another integer makes other requests; default 1. */
   readonly seed?: number;
@@ -34,36 +35,49 @@ export interface IsolationResult {
   readonly operations: Readonly<Record<string, Readonly<Record<number, number>>>>;
   /** How many answers differed by an exception, or did not differ again when the requests were repeated. */
   readonly excepted: Readonly<Record<Exception | 'not repeated', number>>;
+  /** The operations of which no request succeeded: nothing is said about their answers. */
+  readonly failed: readonly string[];
+  /** The tables with records of which `vary` has changed none, for any caller. */
+  readonly untouched: readonly string[];
 }
 
+/** Requests of each operation, by default. */
+const PER_OPERATION = 3;
 /** New databases come after so many requests, so that deleted records come back. */
 const ROUND = 100;
 
 /**
- * Sends random requests of the OpenAPI document, as each caller, to two applications whose databases differ only in what
- * that caller may not see. Compares status, headers and body of the answers. Generated ids and times, and conflicts of
- * unique values, may differ. Needs `@nestjs/swagger`.
- * @param createApp creates the application and its records, with a database of its own for each call: two of them run at
- * the same time. The records have the same primary keys each time
+ * Sends random requests of the OpenAPI document, as each caller, to applications whose databases differ only in what that
+ * caller may not see. Compares status, headers and body of the answers. What two equal databases answer differently, generated
+ * ids and times, and conflicts of unique values in generated operations may differ. Needs `@nestjs/swagger`.
+ * @param createApp creates the application and its records, with a database of its own for each call: three of them
+ * run at the same time. The records have the same primary keys each time
  * @returns what was sent
  * @throws IsolationError with the smallest request that tells a difference; InvalidOptionError for wrong arguments
- * @example await isolationProof(createApp, { as: [ann, bob], vary: (app, caller) => changeOthers(app, caller) });
+ * @example const { failed, untouched } = await isolationProof(createApp, { as: [ann, bob] });
  */
 export async function isolationProof(
   createApp: () => Promise<INestApplication>,
   options: IsolationOptions,
 ): Promise<IsolationResult> {
   checkArguments(createApp, options);
-  const { as: callers, vary, requests = 2_000, seed = 1, send: transport = overHttp } = options;
+  const { as: callers, vary = varyHidden, requests, seed = 1, send: transport = overHttp } = options;
   const operations: Record<string, Record<number, number>> = {};
+  const untouched: Set<string>[] = [];
   const excepted = { 'generated id': 0, conflict: 0, 'not repeated': 0 };
   for (const [place, caller] of callers.entries()) {
-    const inNewDatabases: Round = (send) => withPair({ createApp, vary, send: transport }, caller, send);
+    const inNewDatabases: Round = (send) => withDatabases({ createApp, vary, send: transport }, caller, send);
     let random: RandomRequests | undefined;
-    for (let rest = requests; rest > 0;) {
+    for (let rest = requests ?? 1; rest > 0;) {
       const sent: IsolationRequest[] = [];
-      const comparison = await inNewDatabases(async ({ app, values, send }) => {
-        random ??= new RandomRequests(await readDocument(app), values, seeded(seed * 1_000 + place));
+      const comparison = await inNewDatabases(async ({ app, values, send, ...varied }) => {
+        if (!random) {
+          const document = await readDocument(app);
+          random = new RandomRequests(document, values, seeded(seed * 1_000 + place));
+          rest = requests ?? PER_OPERATION * document.operations.length;
+          for (const { name } of document.operations) operations[name] ??= {};
+          untouched.push(new Set(varied.untouched));
+        }
         while (sent.length < Math.min(ROUND, rest)) {
           const request = random.next();
           sent.push(request);
@@ -85,10 +99,20 @@ export async function isolationProof(
       excepted[isDifferent ? 'not repeated' : comparison] += 1;
     }
   }
-  return { operations, excepted };
+  const isSuccess = (status: string): boolean => Number(status) < 400;
+  const failed = Object.entries(operations).flatMap(([name, statuses]) =>
+    Object.keys(statuses).some(isSuccess) ? [] : name,
+  );
+  const [first = new Set(), ...others] = untouched;
+  return {
+    operations,
+    excepted,
+    failed,
+    untouched: [...first].filter((table) => others.every((each) => each.has(table))),
+  };
 }
 
-type Round = <R>(send: (pair: DatabasePair) => Promise<R>) => Promise<R>;
+type Round = <R>(send: (databases: Databases) => Promise<R>) => Promise<R>;
 
 /** @returns `undefined` unless the answers to the last request, and to no others, differ */
 const repeat = (inNewDatabases: Round, requests: readonly IsolationRequest[]) =>
@@ -105,7 +129,7 @@ const repeat = (inNewDatabases: Round, requests: readonly IsolationRequest[]) =>
 /** @throws InvalidOptionError */
 function checkArguments(createApp: unknown, options: IsolationOptions): void {
   expectKnownNames('isolationProof(): options', options, ['as', 'vary', 'requests', 'seed', 'send']);
-  const { as: callers, vary, requests = 1, seed = 1, send = overHttp } = options;
+  const { as: callers, vary = varyHidden, requests = 1, seed = 1, send = overHttp } = options;
   const expected = [
     ['createApp', createApp, typeof createApp === 'function', 'a function', 'pass one that creates an application'],
     ['as', callers, Array.isArray(callers) && callers.length > 0, 'an array of users', 'name a user of each tenant'],

@@ -4,6 +4,7 @@ import { DataSource, type ObjectLiteral } from 'typeorm';
 import { applicationOf } from '../../routes/application.js';
 
 export interface Row {
+  readonly table: string;
   /** The table and the primary key. */
   readonly key: string;
   readonly text: string;
@@ -33,7 +34,7 @@ export async function readRows(app: INestApplication): Promise<Row[]> {
           ...keys.map((name): [string, unknown] => ['id', row[name]]),
         ];
         const values = named.flatMap(([name, value]) => valuesOf(name, value));
-        rows.push({ key, text: `${key} ${JSON.stringify(row)}`, values });
+        rows.push({ table: tablePath, key, text: `${key} ${JSON.stringify(row)}`, values });
       }
     }
   return rows.toSorted((a, b) => (a.key < b.key ? -1 : 1));

@@ -2,11 +2,12 @@
 import { type INestApplication, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { CrudModule } from 'declarest';
+import { AuthModule, type AuthPlugin, CrudModule } from 'declarest';
 import type { IsolationOptions } from 'declarest/testing';
 import { Column, CreateDateColumn, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { authModule } from '../../access/ruled-app.js';
 import { adapterFor } from '../../harness/platforms.js';
+import { User } from '../../harness/shop.js';
 
 @Entity()
 export class Book {
@@ -31,17 +32,24 @@ class ShelfModule {}
 export const sourceOf = (app: INestApplication): DataSource => app.get(DataSource, { strict: false });
 
 /** Creates it with two books of each tenant in a database in memory. */
-export const shelf =
-  (...controllers: Type[]): (() => Promise<INestApplication>) =>
+export const shelf = (...controllers: Type[]): (() => Promise<INestApplication>) => shelfWith([], ...controllers);
+
+/** @param plugins of accounts */
+export const shelfWith =
+  (plugins: readonly AuthPlugin[], ...controllers: Type[]): (() => Promise<INestApplication>) =>
   async () => {
+    const entities = [Book, User, ...plugins.flatMap(({ tables = [] }) => tables)];
+    const options = { jwtSecret: 'isolation '.repeat(4), claims: () => ({}), defaultAccess: 'public' } as const;
     const imports = [
-      TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', entities: [Book], synchronize: true }),
-      authModule({ jwtSecret: 'isolation '.repeat(4), claims: () => ({}), defaultAccess: 'public' }),
+      TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', entities, synchronize: true }),
+      plugins.length > 0 ? AuthModule.forRoot({ userClass: User, plugins, ...options }) : authModule(options),
       books,
     ];
     const module = { module: ShelfModule, imports, controllers };
-    const options = { logger: false, abortOnError: false } as const;
-    const app = await NestFactory.create<INestApplication>(module, adapterFor('fastify'), options);
+    const app = await NestFactory.create<INestApplication>(module, adapterFor('fastify'), {
+      logger: false,
+      abortOnError: false,
+    });
     await app.init();
     const titles = ['Emma', 'Ulysses', 'Walden', 'Dracula'];
     const records = titles.map((title, place) => ({ title, tenantId: 1 + (place % 2) }));
@@ -49,5 +57,5 @@ export const shelf =
     return app;
   };
 
-export const renameOthers: IsolationOptions['vary'] = (app) =>
+export const renameOthers: NonNullable<IsolationOptions['vary']> = (app) =>
   sourceOf(app).getRepository(Book).update({ id: 2 }, { title: 'Dubliners' });
