@@ -42,6 +42,7 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
   const authenticator: unknown = applicationOf(app).providerOf(Authenticator);
   const source = authenticator instanceof SourceAuthenticator ? authenticator.source : undefined;
   const place = source?.credential;
+  const login = place ? { type: 'apiKey', ...place } : BEARER;
   const isLogin = (each: object): boolean => (place ? 'in' in each && each.in === place.in : isBearer(each));
   const declared = Object.entries(known);
   const other = source && !place ? declared[0] : undefined;
@@ -55,7 +56,7 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
     return [path, operations];
   });
   const schemas = { ...components?.schemas, [REFUSAL.name]: REFUSAL.schema };
-  const securitySchemes = { [scheme]: place ? { type: 'apiKey', ...place } : BEARER, ...(hasKeys && { [KEY_SCHEME]: KEY }), ...known };
+  const securitySchemes = { [scheme]: login, ...(hasKeys && { [KEY_SCHEME]: KEY }), ...known };
   return arrange({
     ...document,
     paths: Object.fromEntries(described) as OpenAPIObject['paths'],
