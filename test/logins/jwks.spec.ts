@@ -296,6 +296,10 @@ describe('keys that the application gives', () => {
     const tokenOf = { iss: `${issuer.issuer}/${tenant}`, tid: tenant };
     expect(await me(await issuer.sign(tokenOf))).toBe(200);
     expect(await me(await issuer.sign(tokenOf, { kid: 'own' }, own))).toBe(401);
+    // A tenant is a GUID, and that of the issuer.
+    for (const tid of ['common', '', '../x', '{tenantid}', [tenant], undefined])
+      for (const iss of [tokenOf.iss, `${issuer.issuer}/${String(tid)}`, all])
+        expect([tid, iss, await me(await issuer.sign({ iss, tid }))]).toEqual([tid, iss, 401]);
   });
 });
 
