@@ -51,8 +51,11 @@ export { Passkey, PasskeyChallenge } from './logins/passkeys/passkey-tables.js';
 export { AccessModule, type AccessModuleOptions } from './logins/access.module.js';
 export { externalTokens, type ExternalTokensOptions } from './logins/external-tokens.js';
 export { fromRequest, type FromRequestOptions, type IdentifiedRequest } from './logins/from-request.js';
-export { jwks, type ClaimPaths, type JwksOptions, type TokenPayload } from './logins/jwks.js';
-export type { Authenticate, AuthenticateOption, ExternalUser, UserSource } from './logins/user-source.js';
+export { jwks } from './logins/jwks.js';
+export type { JwksOptions } from './logins/jwks-options.js';
+export type { ClaimPath, ClaimPaths, TokenPayload } from './logins/token-claims.js';
+export type { Authenticate, AuthenticateOption, ExternalUser } from './logins/user-source.js';
+export type { CredentialPlace, UserSource } from './logins/user-source.js';
 
 // Rules
 export { SecurityConfig } from './access/security-config.js';

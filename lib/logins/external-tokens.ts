@@ -8,7 +8,7 @@ import type { Principal } from '../http/principal.js';
 import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { isFunction } from '../options/option-table.js';
 import { authenticatorProvider, type SourceAuthenticator } from './source-authenticator.js';
-import { sourceOf, type AuthenticateOption } from './user-source.js';
+import { sourceOf, tokenSourceOf, type AuthenticateOption } from './user-source.js';
 
 export interface ExternalTokensOptions {
   /** Who sends a bearer token that `AuthModule` has not signed: such as `jwks(…)`. */
@@ -23,6 +23,7 @@ export interface ExternalTokensOptions {
   ) => Promise<AuthUser | null | undefined> | AuthUser | null | undefined;
 }
 
+const OPTION = 'externalTokens option `authenticate`';
 const ADVICE = 'set a function that returns the stored user';
 
 /**
@@ -39,11 +40,9 @@ const ADVICE = 'set a function that returns the stored user';
 export function externalTokens(options: ExternalTokensOptions): AuthPlugin {
   expectKnownNames('The options of externalTokens', options, ['authenticate', 'userOf']);
   const { authenticate, userOf } = options;
-  const source = sourceOf('externalTokens option `authenticate`', authenticate);
-  if (source.inGuard)
-    throw InvalidOptionError.withMessage(
-      'externalTokens option `authenticate` must read the token itself, got fromRequest(…). Use jwks(…) or a function.',
-    );
+  const source = sourceOf(OPTION, authenticate);
+  if ([authenticate].flat().some((each) => tokenSourceOf(OPTION, each).credential))
+    throw new InvalidOptionError(OPTION, 'a source of bearer tokens', 'one with `credential`', 'remove that option');
   if (!isFunction(userOf))
     throw new InvalidOptionError('externalTokens option `userOf`', 'a function', describe(userOf), ADVICE);
   const authenticator = Symbol('declarest.externalTokens');

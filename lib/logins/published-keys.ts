@@ -1,5 +1,6 @@
 /** The public keys of an issuer: where it publishes them, and how they are read. */
 import type { JWK, JWTVerifyGetKey } from 'jose';
+import { defer, firstValueFrom, timeout } from 'rxjs';
 import { OutageLog } from '../database/outage-log.js';
 import { ServiceUnavailable } from '../http/failure.js';
 import { describe, isProduction } from '../options/invalid-option.js';
@@ -13,6 +14,12 @@ const MOST_BYTES = 262_144;
 const RETRY_S = 5;
 /** jose reads no keys again before. */
 const COOLDOWN_S = 30;
+/** Stands in issuers of Entra for the tenant that has signed, and in its metadata. */
+export const TENANT = '{tenantid}';
+
+type KeySet = Readonly<Record<'keys', readonly object[]>>;
+/** A JWK set (RFC 7517), or a function that reads one. */
+export type KeySource = KeySet | (() => unknown);
 
 /** Keys that are read without encryption can be replaced by others. */
 export function isTrustedUrl(text: unknown): text is string {
@@ -23,21 +30,27 @@ export function isTrustedUrl(text: unknown): text is string {
 }
 
 /** Finds the key of a token, or those that it may be. It throws ServiceUnavailable while the keys cannot be read. */
-export function publishedKeys(jose: Jose, issuer: string, jwksUri: string | undefined): JWTVerifyGetKey {
+export function publishedKeys(jose: Jose, issuer: string, jwksUri?: string, source?: KeySource): JWTVerifyGetKey {
   const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = jose.errors;
   const ofToken = [JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported];
   const outages = new OutageLog(`The key server of ${issuer}`);
-  let keySet: Promise<ReturnType<Jose['createRemoteJWKSet']>> | undefined;
+  const read =
+    typeof source === 'function'
+      ? () => firstValueFrom(defer(async () => source()).pipe(timeout(TIMEOUT_MS)))
+      : async (url: string, init: RequestInit) => (await fetchLimited(url, init)).json();
+  let keySet: Promise<JWTVerifyGetKey & { readonly coolingDown?: boolean }> | undefined;
   let failure: { readonly cause: unknown; readonly until: number } | undefined;
   const readKeys = async (url: string, init: RequestInit): Promise<Response> => {
     // Each request would wait for a server that is away.
     if (failure && Date.now() < failure.until) throw failure.cause;
-    const response = await fetchLimited(url, init);
-    return Response.json(usableKeys((await response.json()) as KeySet));
+    const set: unknown = await read(url, init);
+    return Response.json(isKeySet(set) ? { keys: usableKeys(set, issuer) } : {});
   };
   const findKeySet = async () => {
+    if (typeof source === 'object') return jose.createLocalJWKSet({ keys: usableKeys(source, issuer) });
     if (failure && Date.now() < failure.until) throw failure.cause;
-    const url = new URL(jwksUri ?? (await discover(issuer)));
+    // A function needs no address.
+    const url = new URL(source ? issuer : (jwksUri ?? (await discover(issuer))));
     return jose.createRemoteJWKSet(url, { timeoutDuration: TIMEOUT_MS, [jose.customFetch]: readKeys });
   };
   const unavailable = (cause: unknown, seconds = RETRY_S): ServiceUnavailable =>
@@ -50,7 +63,7 @@ export function publishedKeys(jose: Jose, issuer: string, jwksUri: string | unde
         keySet = undefined;
         throw error;
       });
-      isRecent = find.coolingDown;
+      isRecent = find.coolingDown === true;
       const key = await find(header, token);
       outages.succeed();
       return key;
@@ -65,28 +78,31 @@ export function publishedKeys(jose: Jose, issuer: string, jwksUri: string | unde
   };
 }
 
-interface KeySet {
-  readonly keys?: unknown;
-}
-
 /** Of at least 2,048 bits (RFC 7518 §3.3), in the bytes of base64url. */
 const LEAST_MODULUS = 342;
 
+const isKeySet = (set: unknown): set is KeySet => isObject(set) && Array.isArray(set['keys']);
+
 /**
  * The public keys that can verify a signature: one bad member takes no other one down. `EdDSA` and `Ed25519` are one
- * algorithm of an Ed25519 key (RFC 9864), so that the name in the set says nothing.
+ * algorithm of an Ed25519 key (RFC 9864), so that the name in the set says nothing. Of the keys for all tenants of Entra,
+ * those that name one tenant are left out: they sign for no other.
  */
-function usableKeys(set: KeySet): KeySet {
-  if (!Array.isArray(set.keys)) return set;
-  const isPublic = (key: unknown): key is JWK =>
-    isObject(key) && key['d'] === undefined && (key['kty'] !== 'RSA' || String(key['n']).length >= LEAST_MODULUS);
-  const keys = set.keys.filter(isPublic);
-  return { keys: keys.map(({ alg, ...key }) => ({ ...key, ...(key.crv !== 'Ed25519' && alg && { alg }) })) };
+export function usableKeys(set: unknown, issuer = ''): JWK[] {
+  const isUsable = (key: unknown): key is JWK =>
+    isObject(key) &&
+    ['RSA', 'EC', 'OKP'].includes(String(key['kty'])) &&
+    key['d'] === undefined &&
+    (key['kty'] !== 'RSA' || String(key['n']).length >= LEAST_MODULUS) &&
+    (!issuer.includes(TENANT) || String(key['issuer'] ?? TENANT).includes(TENANT));
+  const keys = isKeySet(set) ? set.keys.filter(isUsable) : [];
+  return keys.map(({ alg, ...key }) => ({ ...key, ...(key.crv !== 'Ed25519' && alg && { alg }) }));
 }
 
 /** @returns the address of the key set @throws Error */
 async function discover(issuer: string): Promise<string> {
-  const { origin, pathname } = new URL(issuer);
+  // Entra publishes the metadata of all tenants for this one.
+  const { origin, pathname } = new URL(issuer.replace(TENANT, 'common'));
   const path = pathname.replace(/\/$/, '');
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const read = async (url: string): Promise<string> => {

@@ -7,6 +7,7 @@ import { defer, firstValueFrom, timeout } from 'rxjs';
 import { Authenticator, bearerOf, keep, lookUp, requestOf, type Authentication } from '../access/principal.js';
 import type { HttpRequest } from '../http/http-request.js';
 import type { Principal } from '../http/principal.js';
+import { describe } from '../options/invalid-option.js';
 import type { Accepts } from '../options/option-table.js';
 import { Application } from '../routes/application.js';
 import type { Authenticate, ExternalUser, UserSource } from './user-source.js';
@@ -20,7 +21,7 @@ export class SourceAuthenticator implements Authenticator, OnModuleInit {
   private readonly testUsers = new Map<string, Principal>();
 
   constructor(
-    private readonly source: UserSource,
+    readonly source: UserSource,
     private readonly application: Application,
     private readonly moduleRef: ModuleRef,
   ) {}
@@ -114,14 +115,15 @@ const MEMBERS: readonly (readonly [keyof ExternalUser, Accepts, expected: string
   ['email', isText, 'a text of at most 255 characters'],
 ];
 
-/** The message does not quote the value, which may be a secret. @throws MalformedUser */
+/** The message does not quote a text, which may be a secret. @throws MalformedUser */
 function expectPrincipal({ roles, email, ...user }: ExternalUser): Principal {
   const claims = Object.entries(user).filter(([name]) => name !== '__proto__');
   const read = { ...(Object.fromEntries(claims) as typeof user), roles: roles ?? [], email: email ?? '' };
   for (const [name, accepts, expected] of MEMBERS)
-    if (!accepts(read[name]))
-      throw new MalformedUser(
-        `The \`${name}\` of a user must be ${expected}. A request is treated as one without a user.`,
-      );
+    if (!accepts(read[name])) {
+      const value: unknown = read[name];
+      const got = typeof value === 'string' ? `${value.length} characters` : describe(value);
+      throw new MalformedUser(`The \`${name}\` of a user must be ${expected}, got ${got}. The request has no user.`);
+    }
   return { ...read, roles: [...read.roles] };
 }

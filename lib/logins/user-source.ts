@@ -28,19 +28,31 @@ export type Authenticate = (
 /** Finds the instance of a class that a module provides, or creates one. */
 export type InjectableOf = <T extends object>(type: Type<T>) => Promise<T>;
 
+/** Where a request has its credential, as a security scheme of OpenAPI names it. */
+export interface CredentialPlace {
+  readonly in: 'header' | 'cookie';
+  readonly name: string;
+}
+
 /** What `jwks()` and `fromRequest()` return. */
 export interface UserSource {
+  /** @default the header `Authorization`, as a bearer token */
+  readonly credential?: CredentialPlace;
   /** Whether a guard identifies the user, behind the middleware of the application. @default false */
   readonly inGuard?: boolean;
   /** Is called once for each application, when its providers exist. */
   start(injectableOf: InjectableOf): Promise<Authenticate> | Authenticate;
 }
 
-/** A function, an injectable class with the method `authenticate`, `jwks()`, or `fromRequest()`. */
-export type AuthenticateOption = Authenticate | Type<{ authenticate: Authenticate }> | UserSource;
+type OneSource = Authenticate | Type<{ authenticate: Authenticate }> | UserSource;
+
+/** A function, an injectable class with the method `authenticate`, `jwks()`, `fromRequest()`; or some, asked in turn. */
+export type AuthenticateOption = OneSource | readonly OneSource[];
 
 /** @param option for messages @throws InvalidOptionError */
 export function sourceOf(option: string, authenticate: unknown): UserSource {
+  if (Array.isArray(authenticate) && authenticate.length > 0)
+    return firstOf(authenticate.map((each: unknown) => tokenSourceOf(option, each)));
   if (isObject(authenticate) && isFunction(authenticate['start'])) return authenticate as object as UserSource;
   if (isClass(authenticate) && 'authenticate' in (authenticate.prototype as object))
     return {
@@ -52,6 +64,26 @@ export function sourceOf(option: string, authenticate: unknown): UserSource {
   // A class cannot be called: its prototype, unlike that of a function, is not writable.
   if (isFunction(authenticate) && Object.getOwnPropertyDescriptor(authenticate, 'prototype')?.writable !== false)
     return { start: () => authenticate as Authenticate };
-  const expected = 'a function, a class with the method `authenticate`, jwks(…) or fromRequest(…)';
+  const expected = 'a function, a class with the method `authenticate`, jwks(…), fromRequest(…), or an array of them';
   throw new InvalidOptionError(option, expected, describe(authenticate), 'set for example jwks({ issuer, audience })');
 }
+
+/** @throws InvalidOptionError, also for a source that a guard asks */
+export function tokenSourceOf(option: string, authenticate: unknown): UserSource {
+  const source = sourceOf(option, authenticate);
+  if (!source.inGuard) return source;
+  const message = `${option} must read the token itself, got fromRequest(…). Use jwks(…) or a function.`;
+  throw InvalidOptionError.withMessage(message);
+}
+
+const firstOf = (sources: readonly UserSource[]): UserSource => ({
+  ...sources[0],
+  async start(injectableOf) {
+    const started = await Promise.all(sources.map((source) => source.start(injectableOf)));
+    return async (request, context) => {
+      let user: Awaited<ReturnType<Authenticate>>;
+      for (const find of started) user ??= await find(request, context);
+      return user;
+    };
+  },
+});

@@ -17,6 +17,7 @@ import type { Operation } from './share-parts.js';
 
 const SCHEME = 'bearer';
 const VERBS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'];
+const isBearer = (each: object): boolean => 'scheme' in each && String(each.scheme).toLowerCase() === 'bearer';
 const BEARER = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
 /** Of applications whose plugin has keys. */
 const KEY_SCHEME = 'apiKey';
@@ -37,11 +38,15 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
     refuse('a document of OpenAPI 3.1', openapi, "Call setOpenAPIVersion('3.1.0') of DocumentBuilder");
   const rows = rowsOf(app);
   const known = components?.securitySchemes ?? {};
-  const isBearer = (each: object): boolean => 'scheme' in each && String(each.scheme).toLowerCase() === 'bearer';
   // Users of AccessModule may have another credential, such as a cookie.
-  const isExternal = applicationOf(app).providerOf(Authenticator) instanceof SourceAuthenticator;
+  const authenticator: unknown = applicationOf(app).providerOf(Authenticator);
+  const source = authenticator instanceof SourceAuthenticator ? authenticator.source : undefined;
+  const place = source?.credential;
+  const login = place ? { type: 'apiKey', ...place } : BEARER;
+  const isLogin = (each: object): boolean => (place ? 'in' in each && each.in === place.in : isBearer(each));
   const declared = Object.entries(known);
-  const [scheme] = declared.find(([, each]) => isBearer(each)) ?? (isExternal ? declared[0] : undefined) ?? [SCHEME];
+  const other = source && !place ? declared[0] : undefined;
+  const [scheme] = declared.find(([, each]) => isLogin(each)) ?? other ?? [place?.in ?? SCHEME];
   const { hasKeys } = applicationOf(app).stateOf(CallerRoles);
   const schemes = { login: scheme, key: hasKeys ? KEY_SCHEME : undefined };
   const described = Object.entries(paths).map(([path, item]) => {
@@ -51,7 +56,7 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
     return [path, operations];
   });
   const schemas = { ...components?.schemas, [REFUSAL.name]: REFUSAL.schema };
-  const securitySchemes = { [scheme]: BEARER, ...(hasKeys && { [KEY_SCHEME]: KEY }), ...known };
+  const securitySchemes = { [scheme]: login, ...(hasKeys && { [KEY_SCHEME]: KEY }), ...known };
   return arrange({
     ...document,
     paths: Object.fromEntries(described) as OpenAPIObject['paths'],

@@ -53,6 +53,14 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(refused.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
   });
 
+  it('tokens of two issuers stand for users', async () => {
+    const other = await startIssuer();
+    const sources = [issuer, other].map((each) => jwks({ issuer: each.issuer, audience: AUDIENCE }));
+    await start({ authenticate: sources });
+    for (const each of [issuer, other]) expect(await both(await each.sign({ sub: 'external' }))).toEqual([200, 200]);
+    expect(await both(await other.sign({ sub: 'external', iss: issuer.issuer }))).toEqual([401, 401]);
+  });
+
   it('a token of another issuer never counts as one of ours, and the other way round', async () => {
     const user = await start();
     // The id of a stored user as the subject of another issuer.
@@ -141,6 +149,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 });
 
+const EXAMPLE = { issuer: 'https://login.example', audience: AUDIENCE };
+
 it.each<[what: string, options: object, sentence: RegExp]>([
   ['no source', { userOf: () => null }, /externalTokens option `authenticate` must be a function/],
   [
@@ -149,6 +159,14 @@ it.each<[what: string, options: object, sentence: RegExp]>([
     /externalTokens option `userOf` must be a function, got undefined/,
   ],
   ['fromRequest()', { authenticate: fromRequest(() => null), userOf: () => null }, /must read the token itself/],
+  [
+    'tokens in a cookie',
+    {
+      authenticate: [jwks(EXAMPLE), jwks({ ...EXAMPLE, credential: { in: 'cookie', name: 'token' } })],
+      userOf: () => null,
+    },
+    /externalTokens option `authenticate` must be a source of bearer tokens, got one with `credential`/,
+  ],
   ['an unknown option', { authenticate: () => undefined, userOf: () => null, roles: [] }, /got "roles"/],
 ])('refuses %s by one sentence', (_what, options, sentence) => {
   expect(() => externalTokens(options as never)).toThrow(sentence);

@@ -251,6 +251,58 @@ describe('keys', () => {
   });
 });
 
+describe('keys that the application gives', () => {
+  it('verify tokens without any server', async () => {
+    await start({ keys: { keys: issuer.keys } });
+    expect(await me(await issuer.sign())).toBe(200);
+    expect(await me(await issuer.sign({}, { kid: 'next' }, await issuer.addKey('next')))).toBe(401);
+    expect(issuer.asked).toEqual([]);
+  });
+
+  it('are read by a function once for 10 minutes, and again for a token of an unknown key', async () => {
+    const read = vi.fn(async () => ({ keys: issuer.keys }));
+    await start({ keys: read });
+    const token = await issuer.sign({ exp: now() + 3_600 });
+    expect(await Promise.all([me(token), me(token)])).toEqual([200, 200]);
+    expect(read).toHaveBeenCalledTimes(1);
+    const next = await issuer.sign({}, { kid: 'next' }, await issuer.addKey('next'));
+    expect(await me(next)).toBe(503);
+    afterSeconds(31);
+    expect([await me(next), read.mock.calls.length]).toEqual([200, 2]);
+    afterSeconds(640);
+    expect([await me(token), read.mock.calls.length, issuer.asked]).toEqual([200, 3, []]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['throws', () => Promise.reject(new Error('away'))],
+    ['returns no set', () => ({ kind: 'Status' })],
+    ['does not end', () => new Promise(() => {})],
+  ])('are 503 where the function %s, and only until it works', async (_what, fail) => {
+    let read = fail;
+    await start({ keys: () => read() });
+    expect(await me(await issuer.sign())).toBe(503);
+    read = () => ({ keys: issuer.keys });
+    afterSeconds(6);
+    expect(await me(await issuer.sign())).toBe(200);
+  });
+
+  it('of all tenants do not count where they name one tenant, which signs for itself only', async () => {
+    const tenant = '22222222-2222-2222-2222-222222222222';
+    const all = `${issuer.issuer}/{tenantid}`;
+    const own = await issuer.addKey('own');
+    issuer.keys[1] = { ...issuer.keys[1]!, issuer: `${issuer.issuer}/${tenant}` } as JWK;
+    issuer.keys[0] = { ...issuer.keys[0]!, issuer: all } as JWK;
+    await start({ issuer: all, keys: { keys: issuer.keys }, principal: ({ sub }) => ({ id: sub }) });
+    const tokenOf = { iss: `${issuer.issuer}/${tenant}`, tid: tenant };
+    expect(await me(await issuer.sign(tokenOf))).toBe(200);
+    expect(await me(await issuer.sign(tokenOf, { kid: 'own' }, own))).toBe(401);
+    // A tenant is a GUID, and that of the issuer.
+    for (const tid of ['common', '', '../x', '{tenantid}', [tenant], undefined])
+      for (const iss of [tokenOf.iss, `${issuer.issuer}/${String(tid)}`, all])
+        expect([tid, iss, await me(await issuer.sign({ iss, tid }))]).toEqual([tid, iss, 401]);
+  });
+});
+
 describe('a token is refused', () => {
   const publicKey = (): JWK => issuer.keys[0]!;
   const hmac = (header: object, secret: string): string => {
@@ -452,6 +504,15 @@ describe('tokens of known servers are accepted', () => {
     expect(await me(await issuer.sign({ nbf: now() + 25 }))).toBe(200);
   });
 
+  it('with the difference that `clockTolerance` allows', async () => {
+    await start({ clockTolerance: 0 });
+    expect(await me(await issuer.sign({ exp: now() - 2 }))).toBe(401);
+    await app.close();
+    await start({ clockTolerance: 60 });
+    expect(await me(await issuer.sign({ exp: now() - 55 }))).toBe(200);
+    expect(await me(await issuer.sign({ exp: now() - 61 }))).toBe(401);
+  });
+
   it('but not where the function finds no user, or throws, which is logged once', async () => {
     await start({ principal: ({ sub }) => (sub === 'ann' ? undefined : Promise.reject(new Error('no tenant'))) });
     for (const sub of ['ann', 'bob', 'bob']) expect(await me(await issuer.sign({ sub }))).toBe(401);
@@ -478,9 +539,41 @@ describe('the options of jwks', () => {
     ['a key set of another scheme', { jwksUri: 'ftp://login.example/keys' }, /jwks option `jwksUri`/],
     ['a principal that is a text', { principal: 'roles' }, /jwks option `principal`/],
     ['a path that is a number', { principal: { roles: 1 } }, /jwks option `principal`/],
+    ['a path without names', { principal: { roles: [] } }, /jwks option `principal`/],
+    ['true as audience', { audience: true }, /jwks option `audience` must be .+ or false, got true/],
+    ['a key set without keys', { keys: { keys: [] } }, /jwks option `keys` must be a JWK set with a public key/],
+    ['a secret as a key set', { keys: { keys: [{ kty: 'oct', k: 'c2VjcmV0' }] } }, /jwks option `keys`/],
+    ['a private key', { keys: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'x', d: 'd' }] } }, /jwks option `keys`/],
+    ['a short secret', { secret: 'hunter2' }, /jwks option `secret` must be a text of at least 32 bytes, got another/],
+    ['no secret', { secret: '' }, /jwks option `secret`/],
+    [
+      'keys beside a secret',
+      { keys: () => ({}), secret: 's'.repeat(32) },
+      /Keys of jwks must be in one .+got keys and secret/,
+    ],
+    [
+      'a place in bodies',
+      { credential: { in: 'body', name: 'token' } },
+      /jwks option `credential` must be \{ in: "header" or/,
+    ],
+    [
+      'the header of bearer tokens',
+      { credential: { in: 'header', name: 'Authorization' } },
+      /jwks option `credential`/,
+    ],
+    ['a header that is none', { credential: { in: 'header', name: 'a b' } }, /jwks option `credential`/],
+    ['a cookie that is none', { credential: { in: 'cookie', name: 'a=b' } }, /jwks option `credential`/],
+    ['a place without a name', { credential: { in: 'cookie' } }, /jwks option `credential`/],
+    ['a tolerance without bound', { clockTolerance: 301 }, /jwks option `clockTolerance` must be .+ from 0 to 300/],
+    [
+      'all tenants without a function',
+      { issuer: 'https://login.example/{tenantid}/v2.0' },
+      /jwks option `principal` must be a function that decides by the claim `tid`.+got undefined/,
+    ],
     ['an unknown option', { algorithms: ['none'] }, /The options of jwks must be .+got "algorithms"/],
   ])('refuse %s', (_what, changed, sentence) => {
     expect(() => jwks({ ...valid, ...changed } as JwksOptions)).toThrow(sentence);
+    expect(() => jwks({ ...valid, ...changed } as JwksOptions)).not.toThrow(/hunter2/);
   });
 
   it('refuse http in production, except on this computer', () => {

@@ -4,7 +4,16 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { GraphQLModule, Query, Resolver } from '@nestjs/graphql';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { Authenticated, CurrentUser, fromRequest, jwks, type Principal, Public, Roles } from 'declarest';
+import {
+  Authenticated,
+  CurrentUser,
+  fromRequest,
+  jwks,
+  type JwksOptions,
+  type Principal,
+  Public,
+  Roles,
+} from 'declarest';
 import { McpModule } from 'declarest-mcp';
 import { addAccess } from 'declarest/openapi';
 import { io, type Socket } from 'socket.io-client';
@@ -83,16 +92,19 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     for (const socket of sockets.splice(0)) socket.disconnect();
     await app?.close();
   });
-  const startWithTokens = async (parts: Parameters<typeof startNotes>[2]) => {
+  const startWithTokens = async (parts: Parameters<typeof startNotes>[2], options: Partial<JwksOptions> = {}) => {
     issuer = await startIssuer();
-    app = await startNotes(platform, { authenticate: jwks({ issuer: issuer.issuer, audience: AUDIENCE }) }, parts);
+    const authenticate = jwks({ issuer: issuer.issuer, audience: AUDIENCE, ...options });
+    app = await startNotes(platform, { authenticate }, parts);
   };
 
   /** The result of the handler, or the message of the exception. */
-  async function send(event: string, token?: string): Promise<string> {
+  async function send(event: string, token?: string, extraHeaders: Record<string, string> = {}): Promise<string> {
     const socket = io(app.url, {
       forceNew: true,
       reconnection: false,
+      transports: Object.keys(extraHeaders).length > 0 ? ['websocket'] : ['polling', 'websocket'],
+      extraHeaders,
       ...(token !== undefined && { auth: { token } }),
     });
     sockets.push(socket);
@@ -113,6 +125,28 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ]);
     expect([await send('open', ann), await send('mine', ann)]).toEqual(['user ann', 'user ann']);
     expect([await send('admin', ann), await send('admin', boss)]).toEqual(['Admin access required', 'user boss']);
+  });
+
+  it('a gateway and a resolver know tokens in a cookie, not of pages of another origin', async () => {
+    const parts = { imports: [graphql()], providers: [NotesGateway, NotesResolver] };
+    await startWithTokens(parts, { credential: { in: 'cookie', name: '__session' } });
+    const token = await issuer.sign();
+    const cookie = `__session=${token}`;
+    const { origin } = new URL(app.url);
+    expect(await send('mine', undefined, { cookie, origin })).toBe('user ann');
+    expect(await send('mine', undefined, { cookie, origin: 'https://evil.example' })).toBe(REFUSED);
+    expect(await send('mine', token)).toBe(REFUSED);
+    expect(await ask(app, 'mine', { cookie, origin })).toBe('user ann');
+    expect(await ask(app, 'mine', { cookie, origin: 'https://evil.example' })).toBe(REFUSED);
+    expect(await ask(app, 'mine', { cookie })).toBe(REFUSED);
+  });
+
+  it('a gateway and a resolver know tokens in a header', async () => {
+    const parts = { imports: [graphql()], providers: [NotesGateway, NotesResolver] };
+    await startWithTokens(parts, { credential: { in: 'header', name: 'X-Token' } });
+    const headers = { 'x-token': await issuer.sign() };
+    expect([await send('mine', undefined, headers), await ask(app, 'mine', headers)]).toEqual(['user ann', 'user ann']);
+    expect([await send('mine'), await ask(app, 'mine')]).toEqual([REFUSED, REFUSED]);
   });
 
   it('a resolver knows tokens of another issuer', async () => {

@@ -3,7 +3,7 @@ import { ForbiddenException } from '@nestjs/common';
 import { authFailure } from '../../documents/failures.js';
 import { TEXT } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
-import type { HttpRequest } from '../../http/http-request.js';
+import { cookieOf, isFromOwnPage } from '../../http/cookies.js';
 import type { Answers } from '../plugins/document-parts.js';
 import type { Endpoint, EndpointCall, IssuedParts } from '../plugins/plugin.js';
 import type { SessionSettings } from './session-settings.js';
@@ -60,7 +60,7 @@ const inCookie = (lifetimeMs: number): TokenCarrier => ({
   },
   read({ request }) {
     if (!isFromOwnPage(request)) throw new ForbiddenException(FOREIGN);
-    return tokenIn(request);
+    return cookieOf(request, NAME);
   },
   send: ({ refreshToken, ...members }) => ({
     members,
@@ -71,22 +71,3 @@ const inCookie = (lifetimeMs: number): TokenCarrier => ({
 
 export const carrierOf = ({ isInCookie, refreshTokenMs }: SessionSettings): TokenCarrier =>
   isInCookie ? inCookie(refreshTokenMs) : inBody;
-
-/** A browser sends the cookie once. Of two, nobody can say which one it has from this server. */
-function tokenIn({ headers: { cookie = '' } }: HttpRequest): string | undefined {
-  const pairs = cookie.split(';').map((pair) => pair.replace(/^[ \t]+/, ''));
-  const [own, ...others] = pairs.filter((pair) => pair.startsWith(`${NAME}=`));
-  return others.length === 0 ? own?.slice(NAME.length + 1) : undefined;
-}
-
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
-
-/**
- * Other origins of the same site get the cookie sent, too. They cannot set these headers: `X-Requested-With` needs a
- * preflight, and the others belong to the browser.
- */
-function isFromOwnPage({ headers }: HttpRequest): boolean {
-  const { host = '', origin } = headers;
-  if (headers['x-requested-with'] || headers['sec-fetch-site'] === 'same-origin') return true;
-  return origin === `https://${host}` || (origin === `http://${host}` && LOOPBACK.test(host));
-}
