@@ -45,26 +45,26 @@ export async function describeForCallers(moduleRef: ModuleRef): Promise<(request
   const plans = new Map(routes.plans.map((plan) => [plan.options, plan]));
   const crud = crudApplicationOf(moduleRef);
   const resources = describeResources([...plans.keys()], crud, await loadSchemaRefinements());
-  const all = new Set([...resources.values()].flatMap(reachableFrom));
-  const described = routes.all.map((each) => {
-    const resource = resources.get(each.plan.options) as DescribedResource;
-    return { ...each, resource, forAll: documentOf(each.controller, resource).operations.get(each.operation.name) };
-  });
-  return (request) => {
-    const narrowed = describeForCaller(all, ({ options }) => plans.get(options)?.viewsFor(request));
-    const documents = new Map(
-      routes.all.map(({ controller, plan }) => {
-        const resource = resources.get(plan.options) as DescribedResource;
-        return [controller, documentOf(controller, narrowed(resource))];
+  const reachable = new Set([...resources.values()].flatMap(reachableFrom));
+  const controllers = new Map(routes.all.map(({ controller, plan }) => [controller, plan.options]));
+  const documentsOf = (narrow: (resource: DescribedResource) => DescribedResource) =>
+    new Map(
+      [...controllers].map(([controller, options]) => {
+        const resource = resources.get(options) as DescribedResource;
+        return [controller, documentOf(controller, narrow(resource))] as const;
       }),
     );
-    const operations = described.flatMap(({ controller, operation: { name }, route, resource, forAll }) => {
-      const own = documents.get(controller)?.operations.get(name);
-      if (!own || !forAll) return [];
-      const { method, path } = route;
-      return [{ resource: resource.names.tag, name, method, path, parameters: differences(forAll, own) }];
+  const forAll = documentsOf((resource) => resource);
+  return (request) => {
+    const own = documentsOf(describeForCaller(reachable, ({ options }) => plans.get(options)?.viewsFor(request)));
+    const operations = routes.all.flatMap(({ controller, operation: { name }, route: { method, path } }) => {
+      const declared = forAll.get(controller)?.operations.get(name);
+      const narrowed = own.get(controller)?.operations.get(name);
+      if (!declared || !narrowed) return [];
+      const resource = forAll.get(controller)?.tag ?? '';
+      return [{ resource, name, method, path, parameters: differences(declared, narrowed) }];
     });
-    return { operations, schemas: new Map([...documents.values()].flatMap(({ schemas }) => [...schemas])) };
+    return { operations, schemas: new Map([...own.values()].flatMap(({ schemas }) => [...schemas])) };
   };
 }
 

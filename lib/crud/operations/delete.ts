@@ -1,4 +1,5 @@
 import { envelope } from '../declare/envelope.js';
+import type { DescribedResource } from '../document/described-resource.js';
 import { atomicParameter, idsParameter, purgeParameters } from '../document/parameters.js';
 import { beginTask } from '../plan/plan.js';
 import { parseBatchDeletion, refuseDuplicates, type RecordId } from '../query/batch-request.js';
@@ -10,11 +11,23 @@ import { writeSeparately } from '../write/items.js';
 import { choosesDeleted } from './list.js';
 import type { Operation } from './operation.js';
 
+/** What `@DeleteDateColumn()` and `enableRestore` leave of a record. */
+const whatRemains = ({ deletion, options }: DescribedResource): string => {
+  if (!deletion) return 'Nothing of it remains.';
+  return options.enableRestore ? 'It is hidden, and can be restored.' : 'It is hidden, and remains in the database.';
+};
+
 export const deleteOne: Operation = {
   name: 'delete',
   route: { verb: 'DELETE', path: ':id', takes: ['id', 'query'] },
   ifMatch: 'version',
-  description: { id: 'delete{one}', summary: 'Delete a {one}', parameters: purgeParameters, data: { type: 'null' } },
+  description: {
+    id: 'delete{one}',
+    summary: 'Delete a {one}',
+    text: whatRemains,
+    parameters: purgeParameters,
+    data: { type: 'null' },
+  },
   /** @throws 400 for a malformed id or parameter, 403, 404, 412, 428, 409 where other records refer to it */
   async run(tools, { id, query }) {
     const { plan } = tools;

@@ -62,17 +62,16 @@ function serverFor(service: McpService, caller: McpCaller): Server {
     if (!tool && !compact) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const seconds = caller.countCall();
     if (seconds > 0) return refusalOf(`Too many calls. Wait ${seconds} s`);
-    return answer(
-      name,
-      async () => {
-        if (!compact) return resultOf(await caller.send(requestOf(tool as Tool, sent), signal));
-        const { document, resources } = toolsOf(service, caller);
-        if (compact === 'describe') return valueOf(describeResource(document, sent, resources));
-        const call = operationCall(compact, sent, resources);
-        return resultOf(await caller.send(requestOf(call.tool, call.sent), signal));
-      },
-      signal,
-    );
+    try {
+      if (!compact) return call(tool as Tool, requestOf(tool as Tool, sent), caller, signal);
+      const { document, resources } = toolsOf(service, caller);
+      if (compact === 'describe') return valueOf(describeResource(document, sent, resources));
+      const operation = operationCall(compact, sent, resources);
+      return call(operation.tool, requestOf(operation.tool, operation.sent), caller, signal);
+    } catch (error) {
+      if (error instanceof InvalidArguments) return refusalOf(error.message);
+      throw error;
+    }
   });
   return server;
 }
@@ -88,12 +87,17 @@ function toolsOf({ document, tools, isCompact }: McpService, { principal, descri
   };
 }
 
-async function answer(name: string, call: () => Promise<CallToolResult>, signal: AbortSignal): Promise<CallToolResult> {
+async function call(
+  { method, path }: Tool,
+  request: ToolRequest,
+  caller: McpCaller,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
   try {
-    return await call();
+    return resultOf(await caller.send(request, signal));
   } catch (error) {
-    if (error instanceof InvalidArguments || error instanceof UnusableResponse) return refusalOf(error.message);
-    if (!signal.aborted) logger.error(`${name} failed`, error instanceof Error ? error.stack : error);
+    if (error instanceof UnusableResponse) return refusalOf(error.message);
+    if (!signal.aborted) logger.error(`${method} ${path} failed`, error instanceof Error ? error.stack : error);
     return refusalOf('The application did not answer');
   }
 }
