@@ -6,7 +6,7 @@ import { crudApplicationOf } from '../crud/nest/crud-application.js';
 import { documentOf } from '../crud/nest/describe-controllers.js';
 import { describeForCaller } from '../crud/document/describe-for-caller.js';
 import { describeResources, reachableFrom, type DescribedResource } from '../crud/document/described-resource.js';
-import type { OperationDocument } from '../documents/operation-document.js';
+import type { OperationDocument, ParameterDocument } from '../documents/operation-document.js';
 import { loadSchemaRefinements } from '../entities/class-validation.js';
 import type { JsonSchema } from '../entities/json-schema.js';
 import type { HttpRequest } from '../http/http-request.js';
@@ -43,35 +43,26 @@ export async function describeForCallers(moduleRef: ModuleRef): Promise<(request
   const compiled = moduleRef.get(AccessRules, { strict: false }).compiled as CompiledAccess;
   const routes = generatedRoutes({ get: () => moduleRef }, compiled);
   const plans = new Map(routes.plans.map((plan) => [plan.options, plan]));
-  const crud = crudApplicationOf(moduleRef);
-  const resources = describeResources([...plans.keys()], crud, await loadSchemaRefinements());
+  const refine = await loadSchemaRefinements();
+  const resources = describeResources([...plans.keys()], crudApplicationOf(moduleRef), refine);
   const reachable = new Set([...resources.values()].flatMap(reachableFrom));
-  const controllers = new Map(routes.all.map(({ controller, plan }) => [controller, plan.options]));
+  const served = new Map(routes.all.map(({ controller, plan }) => [controller, resources.get(plan.options)]));
   const documentsOf = (narrow: (resource: DescribedResource) => DescribedResource) =>
-    new Map(
-      [...controllers].map(([controller, options]) => {
-        const resource = resources.get(options) as DescribedResource;
-        return [controller, documentOf(controller, narrow(resource))] as const;
-      }),
-    );
+    new Map([...served].map(([each, resource]) => [each, documentOf(each, narrow(resource as DescribedResource))]));
   const forAll = documentsOf((resource) => resource);
   return (request) => {
     const own = documentsOf(describeForCaller(reachable, ({ options }) => plans.get(options)?.viewsFor(request)));
-    const operations = routes.all.flatMap(({ controller, operation: { name }, route: { method, path } }) => {
-      const declared = forAll.get(controller)?.operations.get(name);
-      const narrowed = own.get(controller)?.operations.get(name);
-      if (!declared || !narrowed) return [];
-      const resource = forAll.get(controller)?.tag ?? '';
-      return [{ resource, name, method, path, parameters: differences(declared, narrowed) }];
+    const operations = routes.all.map(({ controller, operation: { name }, route: { method, path } }) => {
+      const all = forAll.get(controller);
+      const parameters = differences(all?.operations.get(name), own.get(controller)?.operations.get(name));
+      return { resource: all?.tag ?? '', name, method, path, parameters };
     });
     return { operations, schemas: new Map([...own.values()].flatMap(({ schemas }) => [...schemas])) };
   };
 }
 
-function differences(all: OperationDocument, own: OperationDocument): CallerOperation['parameters'] {
-  const taken = new Map(own.parameters.map(({ name, schema }) => [name, schema]));
-  const changed = all.parameters.filter(
-    ({ name, schema }) => JSON.stringify(taken.get(name)) !== JSON.stringify(schema),
-  );
-  return new Map(changed.map(({ name }) => [name, taken.get(name)]));
+function differences(all?: OperationDocument, own?: OperationDocument): CallerOperation['parameters'] {
+  const taken = new Map(own?.parameters.map(({ name, schema }) => [name, schema]));
+  const isOther = ({ name, schema }: ParameterDocument) => JSON.stringify(taken.get(name)) !== JSON.stringify(schema);
+  return new Map(all?.parameters.filter(isOther).map(({ name }) => [name, taken.get(name)]));
 }

@@ -180,6 +180,33 @@ export const CALLERS: readonly (TestUser | undefined)[] = [
 ];
 export const RESOURCES = NAMES.length + 1;
 
+/** What tests read of a JSON Schema. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Schema>>;
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly format?: string;
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+/** What `GET /api/auth/access` says of a resource. */
+export interface Permitted {
+  readonly path: string;
+  readonly operations: readonly string[];
+  readonly read: readonly string[];
+  readonly create: readonly string[];
+  readonly update: readonly string[];
+  readonly filter: readonly string[];
+  readonly sort: readonly string[];
+  readonly include: readonly string[];
+}
+
 export interface Clinic extends CrudService {
   readonly connect: (caller?: TestUser) => Promise<Client>;
 }

@@ -4,7 +4,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { Client } from '@modelcontextprotocol/client';
 import { as } from '../../lib/testing/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { CALLERS, type Clinic, RESOURCES, ROLES, startClinic } from './clinic.js';
+import type { Answer } from '../harness/client.js';
+import { CALLERS, type Clinic, type Permitted, RESOURCES, ROLES, type Schema, startClinic } from './clinic.js';
 import { startMcp } from './service.js';
 
 const callerOf = (role: (typeof ROLES)[number]) => CALLERS[ROLES.indexOf(role) + 1]!;
@@ -21,9 +22,9 @@ describe.each(PLATFORMS)('compact tools on %s', (platform) => {
   const namesFor = async (caller: (typeof CALLERS)[number]): Promise<string[]> =>
     (await (await clinic.connect(caller)).listTools()).tools.map(({ name }) => name).toSorted();
 
-  const call = async (client: Client, name: string, args: object): Promise<any> => {
+  const call = async (client: Client, name: string, args: object) => {
     const { isError = false, structuredContent } = await client.callTool({ name, arguments: { ...args } });
-    return { isError, ...(structuredContent as object) };
+    return { isError, ...(structuredContent as Answer['json']) };
   };
 
   it('take at most 3,000 tokens for twelve resources and every role', async () => {
@@ -65,21 +66,24 @@ describe.each(PLATFORMS)('compact tools on %s', (platform) => {
   it('describe what the access endpoint names, and nothing else', async () => {
     for (const caller of CALLERS) {
       const client = await clinic.connect(caller);
-      const { resources } = (await as(clinic.app, caller).get('/api/auth/access')).json.data;
+      const { json } = await as(clinic.app, caller).get('/api/auth/access');
+      const resources = json.data.resources as readonly Permitted[];
       const { tools } = await client.listTools();
-      const listed: any = tools.find(({ name }) => name === 'describe')!.inputSchema.properties!['resource'];
-      expect(listed.enum).toHaveLength(resources.length);
+      const { inputSchema } = tools.find(({ name }) => name === 'describe')!;
+      expect((inputSchema as Schema).properties!['resource']!.enum).toHaveLength(resources.length);
       for (const { path, operations, read, filter, sort, include, create, update } of resources) {
         const resource = path.replace(/^\/api\/(.)/, (_: string, first: string) => first.toUpperCase());
         const described = await call(client, 'describe', { resource });
         expect(described).toMatchObject({ isError: false, resource, sort, include });
         expect(described.read.toSorted()).toEqual(read.toSorted());
         expect(Object.keys(described.filter).toSorted()).toEqual(filter.toSorted());
-        const called = described.operations.map((each: any) => each.operation);
-        expect(called.toSorted()).toEqual(operations.filter((name: string) => !name.endsWith('Many')).toSorted());
+        const called = described.operations as readonly { readonly operation: string; readonly input: Schema }[];
+        expect(called.map(({ operation }) => operation).toSorted()).toEqual(
+          operations.filter((name) => !name.endsWith('Many')).toSorted(),
+        );
         const fieldsOf = (operation: string): string[] | undefined => {
-          const found = described.operations.find((each: any) => each.operation === operation);
-          const [body]: any[] = found ? Object.values(found.input.$defs ?? { body: {} }) : [];
+          const found = called.find((each) => each.operation === operation);
+          const [body = {}] = Object.values(found?.input.$defs ?? {});
           return found && Object.keys(body.properties ?? {}).toSorted();
         };
         expect([create.toSorted(), undefined]).toContainEqual(fieldsOf('create'));

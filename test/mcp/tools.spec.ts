@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { McpModule, type OptionalTools } from 'declarest-mcp';
 import type { Client } from '@modelcontextprotocol/client';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import type { Schema } from './clinic.js';
 import { ADMIN, EDITOR, MCP_URL, type McpService, startMcp, USER } from './service.js';
 
 const namesOf = async (client: Client): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
@@ -98,8 +99,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       'Create a Maker. Required fields: name. Other fields: country.',
     );
     expect((await toolOf('updateMaker')).description).toMatch(/keeps its value\. Fields: name, country\.$/);
-    const { $defs } = (await toolOf('updateMaker')).inputSchema as any;
-    expect(Object.keys($defs.MakerPatch.properties)).toEqual(['name', 'country']);
+    const { $defs } = (await toolOf('updateMaker')).inputSchema as Schema;
+    expect(Object.keys($defs!['MakerPatch']!.properties!)).toEqual(['name', 'country']);
   });
 
   it('has the words of a method as title where nothing else describes it, which is warned about', async () => {

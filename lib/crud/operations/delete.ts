@@ -1,5 +1,4 @@
 import { envelope } from '../declare/envelope.js';
-import type { DescribedResource } from '../document/described-resource.js';
 import { atomicParameter, idsParameter, purgeParameters } from '../document/parameters.js';
 import { beginTask } from '../plan/plan.js';
 import { parseBatchDeletion, refuseDuplicates, type RecordId } from '../query/batch-request.js';
@@ -11,12 +10,6 @@ import { writeSeparately } from '../write/items.js';
 import { choosesDeleted } from './list.js';
 import type { Operation } from './operation.js';
 
-/** What `@DeleteDateColumn()` and `enableRestore` leave of a record. */
-const whatRemains = ({ deletion, options }: DescribedResource): string => {
-  if (!deletion) return 'Nothing of it remains.';
-  return options.enableRestore ? 'It is hidden, and can be restored.' : 'It is hidden, and remains in the database.';
-};
-
 export const deleteOne: Operation = {
   name: 'delete',
   route: { verb: 'DELETE', path: ':id', takes: ['id', 'query'] },
@@ -24,7 +17,8 @@ export const deleteOne: Operation = {
   description: {
     id: 'delete{one}',
     summary: 'Delete a {one}',
-    text: whatRemains,
+    text: ({ deletion, options: { enableRestore } }) =>
+      deletion ? `It is hidden${enableRestore ? ', and can be restored' : ''}.` : 'Nothing of it remains.',
     parameters: purgeParameters,
     data: { type: 'null' },
   },
