@@ -103,6 +103,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(Object.keys($defs!['MakerPatch']!.properties!)).toEqual(['name', 'country']);
   });
 
+  it('has an output schema of what the package answers, and none of what the application has written', async () => {
+    expect((await toolOf('getMaker')).outputSchema).toEqual({
+      type: 'object',
+      properties: { data: { $ref: '#/$defs/Maker' }, metadata: expect.any(Object), etag: { type: 'string' } },
+      $defs: expect.objectContaining({ Maker: { type: 'object', properties: expect.any(Object) } }),
+    });
+    expect(await toolOf('seen')).not.toHaveProperty('outputSchema');
+  });
+
   it('has the words of a method as title where nothing else describes it, which is warned about', async () => {
     expect(await toolOf('closed')).toMatchObject({ title: 'Closed', description: 'Closed. GET /desk/closed.' });
     expect(linesOf(service.logs, 'warn').filter((line) => line.includes('without a description'))).toEqual([

@@ -1,5 +1,6 @@
 /** How a tool is described to one caller. */
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/server';
+import { standardOperations } from 'declarest';
 import type { CallerTool } from './caller-tools.js';
 import { type JsonSchema, jsonSchemaOf, type OpenApiDocument, resolve } from './document.js';
 import { received, sent, withDefinitions } from './schemas.js';
@@ -26,13 +27,15 @@ export function inputOf(document: OpenApiDocument, inputs: ReadonlyMap<string, I
   return withDefinitions(document, schema, sent);
 }
 
-/** Only of generated operations: what the document says of others, nobody checks. */
+const STANDARD: ReadonlySet<string> = new Set(standardOperations.map(({ name }) => name));
+
+/** Only of operations of the package: clients refuse every result of others whose document is wrong. */
 function outputOf(document: OpenApiDocument, { generated, operation: { responses = {} } }: CallerTool) {
   const successes = Object.keys(responses).filter((status) => status.startsWith('2'));
   const [response] = successes.map((status) => resolve(document, responses[status] ?? {}));
   const schema = jsonSchemaOf(response?.content);
   // With several successes, the records of a batch or the results of its items.
-  if (!generated || !schema || successes.length > 1) return undefined;
+  if (!generated || !STANDARD.has(generated.name) || !schema || successes.length > 1) return undefined;
   const { properties = {} } = resolve<{ readonly properties?: JsonSchema }>(document, schema);
   const { data, metadata } = properties;
   const shown = { data, ...(metadata !== undefined && { metadata }), etag: { type: 'string' } };
