@@ -1,7 +1,6 @@
 /** What each caller may send to generated operations, and gets: for tools of agents. */
 import type { ModuleRef } from '@nestjs/core';
 import { AccessRules } from '../access/access-rules.js';
-import type { CompiledAccess } from '../access/compiled-access.js';
 import { crudApplicationOf } from '../crud/nest/crud-application.js';
 import { documentOf } from '../crud/nest/describe-controllers.js';
 import { describeForCaller } from '../crud/document/describe-for-caller.js';
@@ -10,6 +9,8 @@ import type { OperationDocument, ParameterDocument } from '../documents/operatio
 import { loadSchemaRefinements } from '../entities/class-validation.js';
 import type { JsonSchema } from '../entities/json-schema.js';
 import type { HttpRequest } from '../http/http-request.js';
+import { InvalidOptionError } from '../options/invalid-option.js';
+import { applicationOf } from '../routes/application.js';
 import { generatedRoutes } from './generated-routes.js';
 
 /** A generated operation as the OpenAPI document has it, and how its parameters differ for a caller. */
@@ -35,12 +36,17 @@ export interface CallerDocument {
  * Describes generated operations for each caller: by the roles of a request, with the fields that `fieldPermissions`, `owner`
  * and `deletedRoles` let it read and write. It says nothing of access rules, which {@link AccessReport} has.
  * @param moduleRef of an application that has started
+ * @throws InvalidOptionError before its start, and without `AuthModule` and `AccessModule`
  * @example
  * const describe = await describeForCallers(moduleRef);
  * const { schemas } = describe(request);
  */
 export async function describeForCallers(moduleRef: ModuleRef): Promise<(request: HttpRequest) => CallerDocument> {
-  const compiled = moduleRef.get(AccessRules, { strict: false }).compiled as CompiledAccess;
+  const compiled = applicationOf(moduleRef).providerOf(AccessRules)?.compiled;
+  if (!compiled) {
+    const [expected, advice] = ['an application with access rules that has started', 'call it after `app.init()`'];
+    throw new InvalidOptionError('The argument of describeForCallers()', expected, 'another one', advice);
+  }
   const routes = generatedRoutes({ get: () => moduleRef }, compiled);
   const plans = new Map(routes.plans.map((plan) => [plan.options, plan]));
   const refine = await loadSchemaRefinements();

@@ -1,7 +1,10 @@
 /** The arguments and results of tools, by caller: for each caller of the clinic, over all of its tools. */
+import { ModuleRef } from '@nestjs/core';
 import type { Tool } from '@modelcontextprotocol/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describeForCallers } from 'declarest';
 import { as } from '../../lib/testing/client.js';
+import { startCrud } from '../crud/service.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { CALLERS, type Clinic, type Permitted, type Schema, startClinic } from './clinic.js';
 
@@ -130,4 +133,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       }
     });
   });
+});
+
+it('describeForCallers needs an application with access rules', async () => {
+  const { app, close } = await startCrud('express', { isDescribed: false });
+  await expect(describeForCallers(app.get(ModuleRef))).rejects.toThrow(
+    'The argument of describeForCallers() must be an application with access rules that has started, got another one.',
+  );
+  await close();
 });
