@@ -127,7 +127,7 @@ describe.each(PLATFORMS)('compact tools on %s', (platform) => {
     };
     for (const field of ['amount', 'secret', 'internal', 'colour']) {
       const message = await refused('find', { resource: 'Visits', filter: { [field]: '1' } });
-      expect(message).toContain(`Unknown: filter.${field}. It takes size, page,`);
+      expect(message).toContain(`Unknown arguments: filter.${field}. findAll of Visits takes size, page,`);
       expect(message.replace(`filter.${field}. `, '')).not.toMatch(/amount|secret|internal|diagnosis/);
     }
     const resources = await refused('describe', { resource: 'Invoices' });

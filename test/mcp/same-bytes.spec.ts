@@ -47,7 +47,7 @@ const COMPACT: Readonly<Record<string, readonly [tool: string, operation: string
 };
 
 /** Refusals of compact tools, of what HTTP refuses too. */
-const REFUSED = /^\{"message":"(Unknown: |(resource|operation of \w+) must be one of: )/;
+const REFUSED = /^\{"message":"(Unknown arguments: |(resource|operation of \w+) must be one of: )/;
 
 const FORMS = PLATFORMS.flatMap((platform) =>
   (['operations', 'compact'] as const).map((tools) => ({ platform, tools })),

@@ -7,26 +7,36 @@ import { InvalidArguments } from './tool-request.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** The operations of a resource by their names: `findAll`, `create`. */
-type Operations = ReadonlyMap<string, CallerTool>;
-/** What the caller may use, by the name of the resource: `Products`. */
-export type Resources = ReadonlyMap<string, Operations>;
-
-export function resourcesOf(tools: readonly CallerTool[]): Resources {
-  const resources = new Map<string, Map<string, CallerTool>>();
-  for (const tool of tools) {
-    if (!tool.generated) continue;
-    const { resource, name } = tool.generated;
-    resources.set(resource, (resources.get(resource) ?? new Map<string, CallerTool>()).set(name, tool));
-  }
-  return resources;
+/** An operation that the caller may use. */
+export interface Usable {
+  /** `Products` */
+  readonly resource: string;
+  /** `findAll` */
+  readonly operation: string;
+  readonly tool: CallerTool;
 }
 
-const FIND: Readonly<Record<string, 'find' | 'count'>> = { findAll: 'find', search: 'find', count: 'count' };
+/** One of each name, where several versions of an API have it. */
+export function usableOperations(tools: readonly CallerTool[]): Usable[] {
+  const byName = tools.flatMap((tool): [string, Usable][] => {
+    if (!tool.generated) return [];
+    const { resource, name: operation } = tool.generated;
+    return [[`${resource} ${operation}`, { resource, operation, tool }]];
+  });
+  return [...new Map(byName).values()];
+}
+
+/** The operations that a compact tool calls without their names. */
+const [LIST, SEARCH, COUNT, BY_ID] = ['findAll', 'search', 'count', 'findById'] as const;
+const NAMELESS: ReadonlyMap<string, CompactName> = new Map([
+  [LIST, 'find'],
+  [SEARCH, 'find'],
+  [COUNT, 'count'],
+]);
 
 /** The compact tool that calls an operation. */
-const callerOf = (operation: string, { method }: CallerTool): CompactName =>
-  FIND[operation] ?? (method === 'GET' ? 'get' : 'write');
+const compactNameOf = (operation: string, { method }: CallerTool): CompactName =>
+  NAMELESS.get(operation) ?? (method === 'GET' ? 'get' : 'write');
 
 const TEXT = { type: 'string' };
 const TEXTS = { type: 'array', items: TEXT };
@@ -91,15 +101,12 @@ const TOOLS = {
 
 export type CompactName = keyof typeof TOOLS;
 export const COMPACT_NAMES = Object.keys(TOOLS) as readonly CompactName[];
-export const isCompactName = (name: string): name is CompactName => name in TOOLS && Object.hasOwn(TOOLS, name);
-
-/** The operation of `get` that needs no name. */
-const BY_ID = 'findById';
+export const isCompactName = (name: string): name is CompactName => Object.hasOwn(TOOLS, name);
 
 /** Without those tools that the caller cannot use for any resource. */
-export function compactDefinitions(document: OpenApiDocument, resources: Resources): ToolDefinition[] {
+export function compactDefinitions(document: OpenApiDocument, operations: readonly Usable[]): ToolDefinition[] {
   return COMPACT_NAMES.flatMap((name) => {
-    const used = operationsOf(name, resources);
+    const used = operationsOf(name, operations);
     if (used.length === 0) return [];
     const names = [...new Set(used.map(({ operation }) => operation))];
     const chosen = name === 'write' || (name === 'get' && names.some((each) => each !== BY_ID));
@@ -125,44 +132,35 @@ export function compactDefinitions(document: OpenApiDocument, resources: Resourc
 const oneOf = (values: readonly string[]) => ({ type: 'string', enum: [...new Set(values)] });
 
 /** `describe` is for all of them. */
-const operationsOf = (name: CompactName, resources: Resources) =>
-  [...resources].flatMap(([resource, operations]) =>
-    [...operations]
-      .filter(([operation, tool]) => name === 'describe' || callerOf(operation, tool) === name)
-      .map(([operation, tool]) => ({ resource, operation, tool })),
-  );
+const operationsOf = (name: CompactName, usable: readonly Usable[]): readonly Usable[] =>
+  usable.filter(({ operation, tool }) => name === 'describe' || compactNameOf(operation, tool) === name);
 
 /** @throws InvalidArguments, which names nothing that the caller may not use */
 export function operationCall(
   name: CompactName,
   { resource, operation, filter: conditions, search, etag, parameters: more, ...others }: Arguments,
-  resources: Resources,
+  operations: readonly Usable[],
 ): { readonly tool: CallerTool; readonly sent: Arguments } {
-  const used = operationsOf(name, resources).filter((each) => each.resource === resource);
-  if (used.length === 0)
-    refuse(
-      'resource',
-      operationsOf(name, resources).map((each) => each.resource),
-    );
-  const standard = { find: search === undefined ? 'findAll' : 'search', count: 'count', get: BY_ID }[name as string];
-  const chosen = operation ?? standard;
-  const found = used.find((each) => each.operation === chosen);
-  if (!found)
-    return refuse(
-      `operation of ${String(resource)}`,
-      used.map((each) => each.operation),
-    );
+  const usable = operationsOf(name, operations);
+  const used = usable.filter((each) => each.resource === resource);
+  if (used.length === 0) refuse('resource', usable, 'resource');
+  const standard = { describe: '', find: search === undefined ? LIST : SEARCH, get: BY_ID, count: COUNT, write: '' };
+  const found = used.find((each) => each.operation === (operation ?? standard[name]));
+  if (!found) return refuse(`operation of ${String(resource)}`, used, 'operation');
   const filters = Object.entries(objectOf('filter', conditions)).map(([key, value]) => [`filter.${key}`, value]);
   const named = { ...others, ...(Object.fromEntries(filters) as Arguments), q: search, 'If-Match': etag };
   const sent = Object.entries({ ...objectOf('parameters', more), ...named }).filter(([, value]) => value !== undefined);
   const unknown = sent.filter(([argument]) => !found.tool.inputs.has(argument)).map(([argument]) => argument);
   if (unknown.length > 0)
-    throw new InvalidArguments(`Unknown: ${unknown.join(', ')}. It takes ${takenBy(found.tool).join(', ')}`);
+    throw new InvalidArguments(
+      `Unknown arguments: ${unknown.join(', ')}. ${found.operation} of ${found.resource} takes ${takenBy(found.tool).join(', ')}`,
+    );
   return { tool: found.tool, sent: Object.fromEntries(sent) };
 }
 
-function refuse(what: string, names: readonly string[]): never {
-  throw new InvalidArguments(`${what} must be one of: ${[...new Set(names)].join(', ')}`);
+function refuse(what: string, usable: readonly Usable[], member: 'resource' | 'operation'): never {
+  const names = new Set(usable.map((each) => each[member]));
+  throw new InvalidArguments(`${what} must be one of: ${[...names].join(', ')}`);
 }
 
 function objectOf(argument: string, value: unknown = {}): Arguments {
@@ -183,10 +181,14 @@ function takenBy({ inputs }: CallerTool): string[] {
 }
 
 /** What the caller may do with a resource. @throws InvalidArguments */
-export function describeResource(document: OpenApiDocument, { resource }: Arguments, resources: Resources): Arguments {
-  const operations = typeof resource === 'string' ? resources.get(resource) : undefined;
-  if (!operations) return refuse('resource', [...resources.keys()]);
-  const all = [...operations.values()].flatMap(({ inputs }) => [...inputs]);
+export function describeResource(
+  document: OpenApiDocument,
+  { resource }: Arguments,
+  usable: readonly Usable[],
+): Arguments {
+  const used = usable.filter((each) => each.resource === resource);
+  if (used.length === 0) refuse('resource', usable, 'resource');
+  const all = used.flatMap(({ tool }) => [...tool.inputs]);
   const listed = (argument: string): string[] => {
     const schemas = all.filter(([each]) => each === argument).map(([, { schema }]) => schema as EnumList);
     return [...new Set(schemas.flatMap(({ items }) => items?.enum ?? []))];
@@ -202,16 +204,18 @@ export function describeResource(document: OpenApiDocument, { resource }: Argume
     filter: filters,
     sort: listed('sort').filter((each) => !each.startsWith('-')),
     include: listed('include'),
-    operations: [...operations].map(([operation, tool]) => {
-      const call = callerOf(operation, tool);
-      const others = [...tool.inputs].filter(
-        ([argument, { name }]) =>
-          !FILTER.test(name) && !(argument !== 'id' && argument !== 'body' && argument in TOOLS[call].properties),
-      );
+    operations: used.map(({ operation, tool }) => {
+      const call = compactNameOf(operation, tool);
+      // What the schema of the compact tool does not say.
+      const isShown = (argument: string) =>
+        OF_RECORDS.includes(argument) || !Object.hasOwn(TOOLS[call].properties, argument);
+      const others = [...tool.inputs].filter(([argument, { name }]) => !FILTER.test(name) && isShown(argument));
       return { operation, call, description: descriptionOf(document, tool), input: inputOf(document, new Map(others)) };
     }),
   };
 }
+
+const OF_RECORDS = ['id', 'body'];
 
 interface EnumList extends JsonSchema {
   readonly items?: { readonly enum?: readonly string[] };

@@ -6,7 +6,13 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/
 import type { CallerDocument, Principal } from 'declarest';
 import { type ApplicationResponse, UnusableResponse } from './application-request.js';
 import { documentFor, toolsFor } from './caller-tools.js';
-import { compactDefinitions, describeResource, isCompactName, operationCall, resourcesOf } from './compact-tools.js';
+import {
+  compactDefinitions,
+  describeResource,
+  isCompactName,
+  operationCall,
+  usableOperations,
+} from './compact-tools.js';
 import type { OpenApiDocument } from './document.js';
 import { definitionOf } from './tool-definition.js';
 import { InvalidArguments, requestOf, type ToolRequest } from './tool-request.js';
@@ -51,9 +57,9 @@ function serverFor(service: McpService, caller: McpCaller): Server {
   const capabilities = { tools: {} };
   const server = new Server(service.info, { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator });
   server.setRequestHandler('tools/list', () => {
-    const { document, resources, others } = toolsOf(service, caller);
+    const { document, usable, others } = toolsOf(service, caller);
     return {
-      tools: [...compactDefinitions(document, resources), ...others.map((tool) => definitionOf(document, tool))],
+      tools: [...compactDefinitions(document, usable), ...others.map((tool) => definitionOf(document, tool))],
     };
   });
   server.setRequestHandler('tools/call', ({ params: { name, arguments: sent = {} } }, { mcpReq: { signal } }) => {
@@ -64,9 +70,9 @@ function serverFor(service: McpService, caller: McpCaller): Server {
     if (seconds > 0) return refusalOf(`Too many calls. Wait ${seconds} s`);
     try {
       if (!compact) return call(tool as Tool, requestOf(tool as Tool, sent), caller, signal);
-      const { document, resources } = toolsOf(service, caller);
-      if (compact === 'describe') return valueOf(describeResource(document, sent, resources));
-      const operation = operationCall(compact, sent, resources);
+      const { document, usable } = toolsOf(service, caller);
+      if (compact === 'describe') return valueOf(describeResource(document, sent, usable));
+      const operation = operationCall(compact, sent, usable);
       return call(operation.tool, requestOf(operation.tool, operation.sent), caller, signal);
     } catch (error) {
       if (error instanceof InvalidArguments) return refusalOf(error.message);
@@ -76,13 +82,13 @@ function serverFor(service: McpService, caller: McpCaller): Server {
   return server;
 }
 
-/** `resources` are those of compact tools, and `others` all tools that compact ones do not call. */
+/** `usable` are the operations of compact tools, and `others` all tools that compact ones do not call. */
 function toolsOf({ document, tools, isCompact }: McpService, { principal, describe }: McpCaller) {
   const described = describe();
   const all = toolsFor(tools.values(), principal, described);
   return {
     document: documentFor(document, described),
-    resources: resourcesOf(isCompact ? all : []),
+    usable: usableOperations(isCompact ? all : []),
     others: isCompact ? all.filter(({ generated }) => !generated) : all,
   };
 }
