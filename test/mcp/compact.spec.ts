@@ -29,6 +29,7 @@ describe.each(PLATFORMS)('compact tools on %s', (platform) => {
 
   it('take at most 3,000 tokens for twelve resources and every role', async () => {
     expect(RESOURCES).toBe(12);
+    expect(clinic.logs.join('\n')).toMatch(/^log \[Tools\] Tools: \d+ operations, compact, at \/mcp$/m);
     for (const caller of CALLERS) {
       const { tools } = await (await clinic.connect(caller)).listTools();
       expect([caller?.roles, Buffer.byteLength(JSON.stringify({ tools })) <= 12_000]).toEqual([caller?.roles, true]);

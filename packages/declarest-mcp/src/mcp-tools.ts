@@ -67,6 +67,6 @@ export class McpTools implements OnApplicationBootstrap {
       this.logger.warn(
         `Tools without a description: ${undescribed.join(', ')}. Give their methods @ApiOperation({ summary: '…' }).`,
       );
-    this.logger.log(`Tools: ${byName.size} at ${path}${without}`);
+    this.logger.log(`Tools: ${byName.size}${isCompact ? ' operations, compact,' : ''} at ${path}${without}`);
   }
 }
