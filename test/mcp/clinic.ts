@@ -196,16 +196,11 @@ export interface Schema {
 }
 
 /** What `GET /api/auth/access` says of a resource. */
-export interface Permitted {
+export interface Permitted extends Readonly<Record<Listed, readonly string[]>> {
   readonly path: string;
-  readonly operations: readonly string[];
-  readonly read: readonly string[];
-  readonly create: readonly string[];
-  readonly update: readonly string[];
-  readonly filter: readonly string[];
-  readonly sort: readonly string[];
-  readonly include: readonly string[];
 }
+
+type Listed = 'operations' | 'read' | 'create' | 'update' | 'filter' | 'sort' | 'include';
 
 export interface Clinic extends CrudService {
   readonly connect: (caller?: TestUser) => Promise<Client>;
