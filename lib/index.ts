@@ -42,6 +42,8 @@ export { oidc } from './logins/oidc/oidc.plugin.js';
 export type { ExternalProfile, ExternalUserFields, OidcOptions, OidcProvider } from './logins/oidc/oidc-options.js';
 export { ExternalIdentity, LoginFlow } from './logins/oidc/oidc-tables.js';
 export { accessEndpoint } from './reach/access-endpoint.js';
+export { describeForCallers } from './reach/describe-for-callers.js';
+export type { CallerDocument, CallerOperation } from './reach/describe-for-callers.js';
 export { apiKeys } from './logins/api-keys/api-keys.plugin.js';
 export { ApiKey } from './logins/api-keys/api-key.js';
 export { passkeys, type PasskeysOptions } from './logins/passkeys/passkeys.plugin.js';

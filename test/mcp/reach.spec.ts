@@ -5,10 +5,17 @@ import * as https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ListenOptions } from 'node:net';
-import { VersioningType } from '@nestjs/common';
+import { Controller, Get, VersioningType } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
+import type { Tool } from '@modelcontextprotocol/server';
+import { McpModule } from 'declarest-mcp';
+import { addAccess } from 'declarest/openapi';
 import { send } from '../../packages/declarest-mcp/src/application-request.js';
+import { authModule } from '../access/ruled-app.js';
+import { startCrud } from '../crud/service.js';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { documentOf } from '../openapi/described.js';
 import { EDITOR, MCP_URL, slow, startMcp } from './service.js';
 
 const maxResponseBytes = 1_000;
@@ -89,6 +96,29 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       structuredContent: { message: 'The application did not answer' },
     });
     expect(service.logs.join('\n')).toMatch(/error \[Tools\] GET \/items\/\{id\} failed.*ECONNREFUSED/s);
+    await service.close();
+  });
+
+  it('works without generated resources', async () => {
+    @Controller('/clock')
+    class ClockController {
+      @Get()
+      @ApiOperation({ summary: 'Read the clock', operationId: 'clock' })
+      read() {
+        return { hour: 12 };
+      }
+    }
+    const service = await startCrud(platform, {
+      controllers: [ClockController],
+      imports: [authModule(), McpModule.forRoot({ url: MCP_URL, tools: 'compact' })],
+      isDescribed: false,
+      configure: (app) => McpModule.setup(app, () => addAccess(documentOf(app), app)),
+    });
+    const { text } = await request(service.url, 'POST', '/mcp', {
+      headers: { accept: 'application/json, text/event-stream' },
+      json: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    });
+    expect(JSON.parse(/^data: (.*)$/m.exec(text)![1]!).result.tools.map(({ name }: Tool) => name)).toEqual(['clock']);
     await service.close();
   });
 

@@ -153,17 +153,18 @@ interface Parts extends Partial<McpOptions> {
   readonly auth?: Parameters<typeof authModule>[0];
   readonly configure?: CrudParts['configure'];
   readonly providers?: CrudParts['providers'];
+  readonly controllers?: CrudParts['controllers'];
   readonly isSetUp?: boolean;
 }
 
 export const MAKERS = ['0b6f1a52-6a0e-4f0e-9a55-0f6d1c9b7e21', '0b6f1a52-6a0e-4f0e-9a55-0f6d1c9b7e22'];
 
 export async function startMcp(platform: Platform, parts: Parts = {}): Promise<McpService> {
-  const { auth, configure, providers = [Rules], isSetUp = true, ...options } = parts;
+  const { auth, configure, providers = [Rules], controllers = [], isSetUp = true, ...options } = parts;
   const service = await startCrud(platform, {
     entities: ENTITIES,
     resources,
-    controllers: [DeskController],
+    controllers: [DeskController, ...controllers],
     providers,
     imports: [
       authModule({ roleHierarchy: { CHIEF: ['EDITOR'] }, ...auth }),

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { McpModule, type OptionalTools } from 'declarest-mcp';
 import type { Client } from '@modelcontextprotocol/client';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import type { Schema } from './clinic.js';
 import { ADMIN, EDITOR, MCP_URL, type McpService, startMcp, USER } from './service.js';
 
 const namesOf = async (client: Client): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
@@ -86,7 +87,36 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('is titled and described as the operation', async () => {
     expect(await toolOf('getItem')).toMatchObject({ title: 'Get an Item', description: 'Get an Item' });
-    expect((await toolOf('seen')).description).toContain('What a handler sees.');
+    expect(await toolOf('seen')).toMatchObject({ title: 'Seen', description: 'Seen. What a handler sees.' });
+    expect(await toolOf('deleteItem')).toMatchObject({
+      description: 'Delete an Item. It is hidden, and can be restored.',
+    });
+    expect(await toolOf('deleteLabel')).toMatchObject({ description: 'Delete a Label. Nothing of it remains.' });
+  });
+
+  it('names the fields of a body that the server does not set', async () => {
+    expect((await toolOf('createMaker')).description).toBe(
+      'Create a Maker. Required fields: name. Other fields: country.',
+    );
+    expect((await toolOf('updateMaker')).description).toMatch(/keeps its value\. Fields: name, country\.$/);
+    const { $defs } = (await toolOf('updateMaker')).inputSchema as Schema;
+    expect(Object.keys($defs!['MakerPatch']!.properties!)).toEqual(['name', 'country']);
+  });
+
+  it('has an output schema of what the package answers, and none of what the application has written', async () => {
+    expect((await toolOf('getMaker')).outputSchema).toEqual({
+      type: 'object',
+      properties: { data: { $ref: '#/$defs/Maker' }, metadata: expect.any(Object), etag: { type: 'string' } },
+      $defs: expect.objectContaining({ Maker: { type: 'object', properties: expect.any(Object) } }),
+    });
+    expect(await toolOf('seen')).not.toHaveProperty('outputSchema');
+  });
+
+  it('has the words of a method as title where nothing else describes it, which is warned about', async () => {
+    expect(await toolOf('closed')).toMatchObject({ title: 'Closed', description: 'Closed. GET /desk/closed.' });
+    expect(linesOf(service.logs, 'warn').filter((line) => line.includes('without a description'))).toEqual([
+      expect.stringMatching(/: closed, broken, .*, echo\. Give their methods @ApiOperation\(\{ summary: '…' \}\)\.$/),
+    ]);
   });
 
   it('leaves out what only `include` adds', async () => {
@@ -177,6 +207,7 @@ it.each([
   ['url', { url: 'https://shop.example/mcp?x=1' }],
   ['url', { url: 'https://shop.example/:x' }],
   ['authorizationServers', { url: MCP_URL, authorizationServers: ['login.example'] }],
+  ['tools', { url: MCP_URL, tools: 'few' as never }],
   ['only', { url: MCP_URL, only: 'listItems' as never }],
   ['readOnly', { url: MCP_URL, readOnly: 'yes' as never }],
   ['maxResponseBytes', { url: MCP_URL, maxResponseBytes: 0 }],

@@ -17,7 +17,7 @@ import { envelopeOf, fileResponse, resultsResponse } from './responses.js';
 export interface OperationDescription {
   readonly id: string;
   readonly summary: string;
-  readonly text?: string;
+  readonly text?: string | ((resource: DescribedResource) => string);
   readonly parameters?: (resource: DescribedResource) => readonly ParameterDocument[];
   /** The schema of the body, or of the items of a batch. */
   readonly body?: BodyName | JsonSchema;
@@ -56,7 +56,8 @@ export function describeOperation(
   const isChecked = body && Object.keys(resource.options.validationSchema).length > 0;
   const described = description.parameters?.(resource) ?? [];
   const filters = described.some(({ name }) => name.startsWith('filter['));
-  const texts = [description.text, isChecked && CHECKED, filters && GROUPS].filter(Boolean);
+  const text = typeof description.text === 'function' ? description.text(resource) : description.text;
+  const texts = [text, isChecked && CHECKED, filters && GROUPS].filter(Boolean);
   const data = dataOf(description, resource);
   const isRecord = description.data === 'record';
   const headers = {

@@ -58,7 +58,7 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
   }
 }
 
-function documentOf({ prototype }: CrudControllerClass, resource: DescribedResource): ControllerDocument {
+export function documentOf({ prototype }: CrudControllerClass, resource: DescribedResource): ControllerDocument {
   const { endpoint, knownOperations } = resource.options;
   const operations = new Map<string, OperationDocument>();
   const schemas = new Map([[CURSOR.name, CURSOR.schema]]);

@@ -14,7 +14,14 @@ export const deleteOne: Operation = {
   name: 'delete',
   route: { verb: 'DELETE', path: ':id', takes: ['id', 'query'] },
   ifMatch: 'version',
-  description: { id: 'delete{one}', summary: 'Delete a {one}', parameters: purgeParameters, data: { type: 'null' } },
+  description: {
+    id: 'delete{one}',
+    summary: 'Delete a {one}',
+    text: ({ deletion, options: { enableRestore } }) =>
+      deletion ? `It is hidden${enableRestore ? ', and can be restored' : ''}.` : 'Nothing of it remains.',
+    parameters: purgeParameters,
+    data: { type: 'null' },
+  },
   /** @throws 400 for a malformed id or parameter, 403, 404, 412, 428, 409 where other records refer to it */
   async run(tools, { id, query }) {
     const { plan } = tools;

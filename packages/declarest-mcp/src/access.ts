@@ -5,7 +5,7 @@ import type { Described } from './document.js';
 /** `/products/:id` and `/products/{id}` are one path. */
 const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}').replace(/(.)\/$/, '$1');
 
-const keyOf = (method: string, path: string): string => `${method} ${templateOf(path)}`;
+export const keyOf = (method: string, path: string): string => `${method} ${templateOf(path)}`;
 
 /** The rows of the operations of a document, also those of parts of their paths that rules tell apart. */
 export function rowsByOperation(rows: readonly AccessRow[]): (described: Described) => readonly AccessRow[] {

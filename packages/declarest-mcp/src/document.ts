@@ -17,12 +17,19 @@ export interface Operation {
   readonly tags?: readonly string[];
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: RequestBody | Reference;
-  readonly responses?: Readonly<Record<string, { readonly headers?: object } | Reference>>;
+  readonly responses?: Readonly<Record<string, Response | Reference>>;
+}
+
+type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
+
+interface Response {
+  readonly headers?: object;
+  readonly content?: Content;
 }
 
 interface RequestBody {
   readonly required?: boolean;
-  readonly content: Readonly<Record<string, { readonly schema?: JsonSchema }>>;
+  readonly content: Content;
 }
 
 interface Reference {
@@ -32,7 +39,7 @@ interface Reference {
 export interface OpenApiDocument {
   readonly info?: { readonly title?: string; readonly version?: string };
   readonly paths?: Readonly<Record<string, object>>;
-  readonly components?: object;
+  readonly components?: { readonly schemas?: object };
 }
 
 /** An operation with its place. */
@@ -67,29 +74,8 @@ export function resolve<T extends object>(document: OpenApiDocument, part: T | R
 
 const unescape = (name: string): string => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
 
-const SCHEMAS = '#/components/schemas/';
-
-/** Adds to a schema, as `$defs`, the schemas of the document that it refers to, directly or through others. */
-export function withDefinitions(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
-  const definitions: Record<string, unknown> = {};
-  const pending: string[] = [];
-  const localize = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(localize);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => {
-        if (key !== '$ref' || typeof member !== 'string' || !member.startsWith(SCHEMAS)) return [key, localize(member)];
-        pending.push(member);
-        return [key, `#/$defs/${member.slice(SCHEMAS.length)}`];
-      }),
-    );
-  };
-  const local = localize(schema) as JsonSchema;
-  for (let $ref = pending.pop(); $ref !== undefined; $ref = pending.pop()) {
-    const name = $ref.slice(SCHEMAS.length);
-    if (name in definitions) continue;
-    definitions[name] = {};
-    definitions[name] = localize(resolve(document, { $ref }));
-  }
-  return Object.keys(definitions).length === 0 ? local : { ...local, $defs: definitions };
+/** The schema of JSON in a body. */
+export function jsonSchemaOf(content: Content = {}): JsonSchema | undefined {
+  const json = content['application/json'] ?? Object.entries(content).find(([type]) => type.endsWith('+json'))?.[1];
+  return json && (json.schema ?? {});
 }

@@ -3,7 +3,7 @@ import { All, Controller, ForbiddenException, Get, Inject, Req, Res, Unauthorize
 import { type Type, UseFilters, VERSION_NEUTRAL } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { type Principal, Public } from 'declarest';
+import { type HttpRequest, type Principal, Public } from 'declarest';
 import { send } from './application-request.js';
 import { CallLimit } from './call-limit.js';
 import { McpExceptionFilter } from './mcp-exception.filter.js';
@@ -13,8 +13,7 @@ import type { ResolvedOptions } from './options.js';
 import { isForAudience, metadataOf } from './protected-resource.js';
 
 /** What requests of Express and of Fastify have. */
-interface HttpRequest {
-  readonly method: string;
+interface McpRequest extends HttpRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
   readonly ip?: string;
@@ -49,7 +48,7 @@ export function mcpController(options: ResolvedOptions): Type {
 
     /** The access rules of the application decide on the route, as on all others. */
     @All(options.path)
-    async handle(@Req() request: HttpRequest, @Res() response: HttpResponse): Promise<void> {
+    async handle(@Req() request: McpRequest, @Res() response: HttpResponse): Promise<void> {
       const { httpAdapter } = this.host;
       httpAdapter.setHeader(response, 'Cache-Control', 'no-store');
       const { origin, authorization } = request.headers;
@@ -81,7 +80,8 @@ export function mcpController(options: ResolvedOptions): Type {
       this.host.httpAdapter.reply(response, metadataOf(options, this.tools.service.info.name), 200);
     }
 
-    private callerOf({ headers, ip, protocol, user }: HttpRequest): McpCaller {
+    private callerOf(request: McpRequest): McpCaller {
+      const { headers, ip, protocol, user } = request;
       const own = Object.entries(headers).filter(([name]) => PASSED_ON.includes(name));
       // As a reverse proxy does: an application that trusts it sees the address of the client.
       const forwarded = { ...(ip !== undefined && { 'x-forwarded-for': ip }), 'x-forwarded-proto': protocol };
@@ -90,9 +90,10 @@ export function mcpController(options: ResolvedOptions): Type {
       const { internalUrl, maxResponseBytes } = options;
       return {
         principal: user,
+        describe: () => this.tools.describeFor(request),
         countCall: () => this.limit.take(user ? `user ${user.id}` : `address ${ip}`),
-        send: (request, signal) =>
-          send(server, { ...request, headers: { ...passed, ...request.headers } }, signal, {
+        send: (call, signal) =>
+          send(server, { ...call, headers: { ...passed, ...call.headers } }, signal, {
             internalUrl,
             maxResponseBytes,
           }),

@@ -26,6 +26,13 @@ export interface McpOptions {
    */
   readonly audience?: string;
   /**
+   * `operations` makes a tool of each operation. `compact` makes `find`, `get`, `count`, `write` and `describe` for all
+   * generated resources, which take few tokens; operations that the application has written remain tools of their own.
+   *
+   * @default 'operations'
+   */
+  readonly tools?: 'operations' | 'compact';
+  /**
    * Operations to add: `accounts` are those with the tag `Auth`, such as `login`, whose passwords and tokens a model
    * should not see; `batches` are writes at `/batch`; `exports` are whole lists at `/export`; `purge` is the parameter that
    * removes a hidden record for good.
@@ -34,7 +41,7 @@ export interface McpOptions {
    */
   readonly include?: readonly OptionalTools[];
   /**
-   * The names of the only tools.
+   * The names of the only tools. Compact tools call no other operations.
    *
    * @default all
    * @example ['listProducts', 'getProduct']
@@ -83,6 +90,7 @@ export interface ResolvedOptions {
   readonly authorizationServers: readonly string[];
   readonly audience: string;
   readonly hasNoServers: boolean;
+  readonly isCompact: boolean;
   readonly include: ReadonlySet<OptionalTools>;
   readonly only: readonly string[] | undefined;
   readonly readOnly: boolean;
@@ -94,10 +102,12 @@ export interface ResolvedOptions {
 
 const OPTIONAL: readonly string[] = ['accounts', 'batches', 'exports', 'purge'] satisfies OptionalTools[];
 
+const TOOLS: readonly string[] = ['operations', 'compact'];
+
 /** @throws InvalidOptionError */
 export function resolveOptions(options: McpOptions): ResolvedOptions {
   const { url, authorizationServers = [], audience = url, include = [], allowedOrigins, internalUrl } = options;
-  const { only, readOnly = false, maxResponseBytes = 100_000, maxCallsPerMinute = 120 } = options;
+  const { tools = 'operations', only, readOnly = false, maxResponseBytes = 100_000, maxCallsPerMinute = 120 } = options;
   const { origin, pathname, href, search, hash } = parseUrl('url', url);
   if (search !== '' || hash !== '' || /[:*(){}]/.test(pathname) || pathname === '/')
     refuse('url', 'a URL with a plain path and without a query, such as https://shop.example/mcp', href);
@@ -105,6 +115,7 @@ export function resolveOptions(options: McpOptions): ResolvedOptions {
   if (internal && internal.href !== `${internal.origin}/`) refuse('internalUrl', 'a URL without a path', internal.href);
   for (const server of authorizationServers) parseUrl('authorizationServers', server);
   for (const name of include) if (!OPTIONAL.includes(name)) refuse('include', `a list of ${OPTIONAL.join(', ')}`, name);
+  if (!TOOLS.includes(tools)) refuse('tools', TOOLS.join(' or '), JSON.stringify(tools) ?? 'none');
   if (typeof readOnly !== 'boolean') refuse('readOnly', 'a boolean', JSON.stringify(readOnly) ?? 'none');
   if (only !== undefined && !(Array.isArray(only) && only.every((name) => typeof name === 'string')))
     refuse('only', 'an array of names of tools', JSON.stringify(only) ?? 'none');
@@ -121,6 +132,7 @@ export function resolveOptions(options: McpOptions): ResolvedOptions {
     authorizationServers,
     audience,
     hasNoServers: options.authorizationServers === undefined,
+    isCompact: tools === 'compact',
     include: new Set(include),
     only,
     readOnly,

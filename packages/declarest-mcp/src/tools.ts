@@ -1,14 +1,11 @@
 /** Makes tools of the operations of an OpenAPI document. */
 import { type AccessRow, InvalidOptionError } from 'declarest';
-import type { Tool as ToolDefinition } from '@modelcontextprotocol/server';
-import { operationsOf, resolve, withDefinitions } from './document.js';
-import type { Described, JsonSchema, OpenApiDocument, Operation, Parameter } from './document.js';
+import { jsonSchemaOf, operationsOf, resolve } from './document.js';
+import type { Described, JsonSchema, OpenApiDocument, Parameter } from './document.js';
 import type { OptionalTools, ResolvedOptions } from './options.js';
 
-export interface Tool {
-  readonly definition: ToolDefinition;
-  readonly method: string;
-  readonly path: string;
+export interface Tool extends Described {
+  readonly name: string;
   /** By the name of the argument. */
   readonly inputs: ReadonlyMap<string, Input>;
   readonly rows: readonly AccessRow[];
@@ -51,16 +48,7 @@ export function compileTools(document: OpenApiDocument, { include, only, readOnl
     }
     if (byName.has(name))
       throw new InvalidOptionError('operationId', 'unique', `${name} twice`, 'Set it with @ApiOperation()');
-    byName.set(
-      name,
-      Object.freeze({
-        definition: Object.freeze(definitionOf(document, described, name, inputs)),
-        method: described.method,
-        path: described.path,
-        inputs,
-        rows: rowsOf(described),
-      }),
-    );
+    byName.set(name, Object.freeze({ ...described, name, inputs, rows: rowsOf(described) }));
   }
   const unknown = only?.find((name) => !byName.has(name));
   if (unknown !== undefined)
@@ -101,10 +89,10 @@ function inputsOf(
   }
   if (!operation.requestBody) return inputs;
   const { content, required = false } = resolve(document, operation.requestBody);
-  const body = content['application/json'] ?? Object.entries(content).find(([type]) => type.endsWith('+json'))?.[1];
-  if (!body) return `its body is ${Object.keys(content).join(' or ')}`;
+  const schema = jsonSchemaOf(content);
+  if (!schema) return `its body is ${Object.keys(content).join(' or ')}`;
   if (inputs.has('body')) return 'a parameter is called body';
-  return inputs.set('body', { in: 'body', name: 'body', isRequired: required, schema: body.schema ?? {} });
+  return inputs.set('body', { in: 'body', name: 'body', isRequired: required, schema });
 }
 
 /** `filter[price][gte]` is `filter.price.gte`. */
@@ -113,42 +101,3 @@ const argumentOf = (name: string): string =>
     .replaceAll(/\]?\[/g, '.')
     .replaceAll(']', '')
     .replaceAll(/[^\w.-]/g, '_');
-
-/** Groups of filters have brackets in their names, and are no arguments. */
-const withoutGroups = (description = ''): string =>
-  description
-    .split(/(?<=\.)\s+/)
-    .filter((sentence) => !sentence.includes('`filter[or]'))
-    .join(' ');
-
-function definitionOf(
-  document: OpenApiDocument,
-  { method, path, operation }: Described,
-  name: string,
-  inputs: ReadonlyMap<string, Input>,
-): ToolDefinition {
-  const { summary = `${method} ${path}`, description } = operation;
-  const all = [...inputs];
-  const required = all.filter(([, { isRequired }]) => isRequired).map(([argument]) => argument);
-  const properties = Object.fromEntries(all.map(([argument, { schema }]) => [argument, schema]));
-  const schema = { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false };
-  return {
-    name,
-    title: summary,
-    description: [summary, withoutGroups(description)].filter((each) => each !== '').join('. '),
-    inputSchema: withDefinitions(document, schema) as ToolDefinition['inputSchema'],
-    annotations: annotationsOf(document, method, operation),
-  };
-}
-
-/** RFC 9110 §9.2: GET is safe, PUT and DELETE are idempotent. So is a JSON merge patch (RFC 7396). */
-function annotationsOf(document: OpenApiDocument, method: string, operation: Operation): ToolDefinition['annotations'] {
-  if (method === 'GET') return { readOnlyHint: true, openWorldHint: false };
-  const { requestBody, responses = {} } = operation;
-  const types = requestBody ? Object.keys(resolve(document, requestBody).content) : [];
-  // An answer with the path of a new record: nothing else has changed.
-  const created = responses['201'] && resolve(document, responses['201']).headers;
-  const isCreate = method === 'POST' && created !== undefined && 'Location' in created;
-  const isIdempotent = method === 'PUT' || method === 'DELETE' || types.includes('application/merge-patch+json');
-  return { readOnlyHint: false, destructiveHint: !isCreate, idempotentHint: isIdempotent, openWorldHint: false };
-}
