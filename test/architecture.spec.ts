@@ -10,7 +10,7 @@ const MAX_LINES_PER_FILE = 250;
 /** At most so many lines in each folder, without those of its own folders. A limit may only fall. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   '.': 102,
-  access: 1_868,
+  access: 1_867,
   auth: 202,
   'auth/accounts': 594,
   'auth/administration': 186,
@@ -25,15 +25,15 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'auth/tokens': 194,
   'auth/users': 860,
   cli: 1_100,
-  cors: 222,
+  cors: 217,
   crud: 113,
-  'crud/declare': 1_414,
-  'crud/document': 651,
+  'crud/declare': 1_410,
+  'crud/document': 649,
   'crud/idempotency': 129,
-  'crud/nest': 1_421,
+  'crud/nest': 1_412,
   'crud/operations': 907,
   'crud/plan': 924,
-  'crud/query': 908,
+  'crud/query': 907,
   'crud/read': 393,
   'crud/rows': 278,
   'crud/sql': 993,
@@ -52,10 +52,9 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   openapi: 273,
   options: 160,
   'problem-details': 119,
-  'query-method': 197,
-  reach: 1_367,
+  reach: 1_366,
   'response-headers': 48,
-  routes: 1_226,
+  routes: 1_222,
   testing: 383,
   'testing/isolation': 1_025,
 };
@@ -70,7 +69,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   database: ['options', 'http', 'entities'],
   documents: ['options', 'entities'],
   routes: ['options', 'http', 'problem-details'],
-  'query-method': ['options', 'http', 'routes'],
   access: ['options', 'http', 'problem-details', 'routes'],
   auth: [
     'options',
@@ -84,11 +82,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'access',
   ],
   logins: ['options', 'http', 'entities', 'database', 'documents', 'routes', 'access', 'auth'],
-  crud: ['options', 'http', 'response-headers', 'query-method', 'entities', 'database', 'documents', 'routes'],
+  crud: ['options', 'http', 'response-headers', 'entities', 'database', 'documents', 'routes'],
   cors: ['options', 'http', 'routes'],
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access', 'logins'],
-  reach: ['options', 'http', 'query-method', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
+  reach: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
   cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi', 'reach'],
   testing: [
     'options',
@@ -354,7 +352,6 @@ const DEFINED_PROPERTIES: Readonly<Record<string, string>> = {
   'access/security-config.ts': 'a hook on an instance of our own class',
   'crud/nest/crud-controller.ts': 'names a class that we generate',
   'crud/store/entity-values.ts': 'writes values into records that we create',
-  'query-method/query-routes.ts': 'adds a method to a controller that extends one of ours',
 };
 
 /** Route options that Fastify documents for its `onRoute` hook to change. */
