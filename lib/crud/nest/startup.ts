@@ -11,7 +11,7 @@ import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
 import { installRequestContext } from '../../routes/request-middleware.js';
 import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from '../../routes/unreadable-body.js';
-import { optionsOf, overrideDescription } from '../declare/declared-options.js';
+import { optionsOf, OVERRIDE_NOTE } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
 import { refuseOption, rolesOf, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Resource } from '../plan/resource.js';
@@ -147,6 +147,6 @@ function refuseParameters({ path, handler }: Route): void {
 
 /** `ProductsController.findAll is overridden: Only what is in stock` */
 function logDescription({ path, method }: Override): void {
-  const description = overrideDescription(method);
+  const description = Reflect.getMetadata(OVERRIDE_NOTE, method) as string | undefined;
   if (description !== undefined) logger.log(`${path} is overridden${description === '' ? '' : `: ${description}`}`);
 }
