@@ -64,8 +64,7 @@ export function compileRouteAccess(
     compiled.set(path, byMethod);
     for (const method of methodsOf(served, overlapping)) {
       const targets = targetsOf(served, method, controllers).map((target) => {
-        const governed = declaredRoute(target.handler)?.queryOf ? 'GET' : method;
-        const governing = overlapping.filter(({ rule }) => governs(rule, governed));
+        const governing = overlapping.filter(({ rule }) => governs(rule, method));
         for (const { rule } of governing) used.add(rule);
         const inner = innerRules(target, method, path, governing);
         const readsCaller = declaredRoute(target.handler)?.readsCaller?.() === true;

@@ -119,7 +119,6 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   async onModuleInit(): Promise<void> {
     findFailureProviders(this.application);
     const { plugins, authBasePath } = this.options;
-    for (const { role } of plugins) if (role !== undefined) this.application.optionRoles.add(role);
     if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
     await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
   }

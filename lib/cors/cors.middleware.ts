@@ -23,7 +23,7 @@ const logger = new Logger('cors');
 export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddleware> {
   const isWildcard = allowedOrigin.length === 0;
   const origin = isWildcard ? '*' : checkOrigin(allowedOrigin[0]);
-  const headersOf = ({ exposedHeaders }: Application) => corsHeaders(origin, exposedHeaders);
+  const headers = corsHeaders(origin);
 
   @Injectable()
   class CorsMiddleware implements NestMiddleware, OnApplicationBootstrap {
@@ -41,7 +41,7 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       // A group bound to a wildcard has paths without a route: those are 404.
       if (isPreflight && !this.application.routeTable.hasRoute(pathOf(request))) return next();
       this.application.once(createWarnings).checkResponse(response);
-      for (const [name, value] of this.application.once(headersOf)) response.setHeader(name, value);
+      for (const [name, value] of headers) response.setHeader(name, value);
       const { cookiePath } = this.application;
       if (cookiePath !== undefined && !isWildcard && pathOf(request).includes(cookiePath))
         response.setHeader('access-control-allow-credentials', 'true');
@@ -108,25 +108,20 @@ const createWarnings = (application: Application): CorsWarnings => new CorsWarni
 /**
  * The CORS headers (Fetch standard, "CORS protocol"), in lower case, as HTTP/2 requires. With one fixed origin or `*`, the
  * response is the same for every origin, so it needs no `Vary`.
- * @param exposed the headers that only options send; `Accept-Query` where there are QUERY routes
  */
-export function corsHeaders(allowedOrigin: string, exposed: Iterable<string> = []) {
+export function corsHeaders(allowedOrigin: string) {
   const headers = Object.entries({
     'access-control-allow-origin': allowedOrigin,
-    'access-control-allow-methods': [METHODS, ...([...exposed].includes('Accept-Query') ? [QUERY] : [])].join(', '),
+    'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS, PATCH',
     'access-control-allow-headers':
       'Content-Type, Authorization, X-Requested-With, If-Match, If-None-Match, Idempotency-Key',
     'access-control-max-age': '600',
     // The headers that the package itself sends.
-    'access-control-expose-headers': [SENT, ...exposed].join(', '),
+    'access-control-expose-headers':
+      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count',
   });
   return Object.freeze(headers);
 }
-
-const METHODS = 'GET, POST, PUT, DELETE, OPTIONS, PATCH';
-/** `fetch` keeps the case of the page, and browsers compare it. */
-const QUERY = 'QUERY, query';
-const SENT = 'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count';
 
 /** Accepts only a serialized origin, as a browser sends it (RFC 6454 §6.2): a browser matches no other spelling. */
 export function checkOrigin(origin: unknown): string {

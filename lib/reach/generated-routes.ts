@@ -5,7 +5,6 @@ import type { RouteEntry } from '../access/route-access.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
 import { crudApplicationOf, type CrudControllerClass } from '../crud/nest/crud-application.js';
 import type { Plan } from '../crud/plan/plan.js';
-import { calledMethod } from '../query-method/query-routes.js';
 import { applicationOf, type Application } from '../routes/application.js';
 import { controllersServing } from '../routes/controller-methods.js';
 import { groupBy, type Route, type ServedRoute } from '../routes/route.js';
@@ -42,7 +41,7 @@ function compileRoutes(
   moduleRef: ModuleRef,
   { table, methods, inside }: CompiledAccess,
 ): GeneratedRoutes {
-  const routes = groupBy(table.controllerRoutes, ({ handler }) => handler && calledMethod(handler));
+  const routes = groupBy(table.controllerRoutes, ({ handler }) => handler);
   const sharing = groupBy(methods, ({ method }) => method);
   const entries = groupBy(inside.entries, ({ method, template }) => keyOf(method, template));
   // A rule for `/orders/batch` matches `/orders/:id` too, which does not serve that path.

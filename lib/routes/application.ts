@@ -29,8 +29,6 @@ export class Application {
   isStrict = false;
   /** The roles that options name, apart from rules: their spelling is compared with that of rules. */
   readonly optionRoles = new Set<string>();
-  /** The headers that options send, and that scripts of another origin may read. */
-  readonly exposedHeaders = new Set<string>();
   /** The `repositoryClass` of users where nothing tells which columns hold hashes, and the tables that it seems to read. */
   unhidden?: { readonly repositoryClass: string; readonly tables: ReadonlySet<string> };
   private readonly results = new Map<unknown, unknown>();

@@ -28,8 +28,6 @@ export interface DeclaredRoute {
   readonly path?: string;
   /** The routes of the same controller whose rules should cover this one too, such as `DELETE :id`. */
   readonly copyOf?: readonly string[];
-  /** The method of the GET route with the same path, which a QUERY route calls: the rules for GET govern both. */
-  readonly queryOf?: object;
   /** The option that has an effect only for authenticated users. */
   readonly needsUser?: string;
   /** The access of this route where no rule of the application has the very same path. */

@@ -237,8 +237,8 @@ describe.each(PLATFORMS)('bodies on %s', (platform) => {
     expect(headers['x-seen-type']).toBe('application/json');
   });
 
-  it('[3.6] at an unknown path are 404', async () => {
-    const answer = await request(shop.url, 'POST', '/nowhere', json('{"name":"x"}'));
+  it.each(['POST', 'QUERY'])('[3.6] at an unknown path are 404: %s', async (method) => {
+    const answer = await request(shop.url, method, '/nowhere', json('{"name":"x"}'));
     expect(answer.status).toBe(404);
   });
 });

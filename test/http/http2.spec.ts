@@ -17,14 +17,12 @@ class Leaf {
 class Leaves extends CrudController({
   entity: Leaf,
   endpoint: '/leaves',
-  enableQueryMethod: true,
   enableBatch: true,
   enablePagination: true,
   filterableFields: true,
 }) {}
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const ACCOUNT = { email: 'ann@example.com', password: 'correct horse' };
 
 let service: CrudService;
@@ -89,15 +87,6 @@ it('[4.6] reads the bodies of records, batches and merge patches, which have no 
   expect((await json('POST', '/leaves/batch', { items: [{ name: 'a' }, { name: 'b' }] })).status).toBe(201);
   expect((await send('DELETE', '/leaves/batch?ids=2', null, {})).status).toBe(200);
   expect((await send('DELETE', '/leaves/3', '', {})).status).toBe(200);
-});
-
-it('[4.4] reads the parameters of QUERY, as JSON and as a form', async () => {
-  await json('POST', '/leaves', { name: 'yew' });
-  const asJson = await json('QUERY', '/leaves', { filter: { name: 'yew' } });
-  expect([asJson.status, asJson.json.data[0].name]).toEqual([200, 'yew']);
-  const asForm = await send('QUERY', '/leaves', 'filter[name]=yew', FORM);
-  expect([asForm.status, asForm.json.data.length]).toEqual([200, 1]);
-  expect((await send('QUERY', '/leaves', 'a', { 'content-type': 'text/plain' })).status).toBe(415);
 });
 
 it('[4.3] refuses an absent, an empty and a broken body, and one of another type', async () => {

@@ -38,16 +38,6 @@ describe('the headers of CORS', () => {
     expect(corsHeaders(origin)).toEqual(HEADERS(origin));
     expect(Object.isFrozen(corsHeaders(origin))).toBe(true);
   });
-
-  it('[5] name what options send, and QUERY where there are such routes', () => {
-    const headers = (exposed: string[]) => Object.fromEntries(corsHeaders('*', exposed));
-    const { 'access-control-allow-methods': methods, 'access-control-expose-headers': exposed } = headers(['Link']);
-    expect([methods, exposed]).toEqual([
-      'GET, POST, PUT, DELETE, OPTIONS, PATCH',
-      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count, Link',
-    ]);
-    expect(headers(['Accept-Query'])['access-control-allow-methods']).toMatch(/, PATCH, QUERY, query$/);
-  });
 });
 
 describe('an allowed origin', () => {

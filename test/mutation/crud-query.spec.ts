@@ -35,7 +35,6 @@ import * as calendar from '../../lib/entities/calendar-types.js';
 import { decimal } from '../../lib/entities/decimals.js';
 import * as types from '../../lib/entities/value-types.js';
 import type { HttpRequest } from '../../lib/http/http-request.js';
-import { takeBodyAsQuery } from '../../lib/query-method/query-body.js';
 import { show, wrong } from './shown.js';
 
 const fieldOf = (name: string, type: types.ValueType = types.text()): Field =>
@@ -307,14 +306,6 @@ describe('[4.4] the query string', () => {
   it('[7.9] has at most 4,096 bytes', () => {
     expect(Object.keys(sent(`x=${'ä'.repeat(2_047)}`))).toEqual(['x']);
     expect(() => sent(`x=${'ä'.repeat(2_047)}y`)).toThrow('The query string must be at most 4096 bytes long, got 4097');
-  });
-
-  it('of a QUERY is its body, whose length has a limit of its own', () => {
-    const names = Object.fromEntries(Array.from({ length: 1_000 }, (_, place) => [`name${place}`, 'x']));
-    const headers = { 'content-type': 'application/json', 'content-length': '9' };
-    const request = { method: 'QUERY', url: '/api/texts', headers, body: names } as HttpRequest;
-    takeBodyAsQuery(request);
-    expect({ ...rawQueryOf(request) }).toEqual(names);
   });
 
   it('is the parameter of handlers', () => {

@@ -332,16 +332,6 @@ describe('rules of the package for its own routes', () => {
     ]);
   });
 
-  it('[3.4] of a QUERY are the rules for GET', () => {
-    const handler = (): void => undefined;
-    declareRoute(handler, { declaredBy: 'CRUD', queryOf: handler });
-    const rules = [rule('GET /own', roles('A')), rule('QUERY /own', roles('B'))];
-    expect(rows([route('QUERY /own', handler), route('QUERY /other')], rules)).toEqual([
-      'QUERY /own: A',
-      'QUERY /other: any token',
-    ]);
-  });
-
   it('[2.5] say whether the user of the token is read again', () => {
     const reads = (readsCaller?: () => boolean) => {
       const handler = (): void => undefined;

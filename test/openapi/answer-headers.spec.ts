@@ -50,12 +50,11 @@ describe('headers of answers in the document', () => {
     class All extends CrudController({
       ...OPTIONS,
       endpoint: '/all',
-      enableQueryMethod: true,
     }) {}
     const service = await startCrud('express', { resources: [All, { ...OPTIONS, endpoint: '/none' }] });
     const document = documentOf(service.app);
     const namesOf = (verb: string, path: string, status = 200) => Object.keys(headersOf(document, path, verb, status));
-    expect(namesOf('get', '/all')).toEqual(['X-Total-Count', 'Accept-Query']);
+    expect(namesOf('get', '/all')).toEqual(['X-Total-Count']);
     expect(namesOf('get', '/all/search')).toEqual(['X-Total-Count']);
     expect(namesOf('get', '/all/{id}')).toEqual([]);
     expect(namesOf('post', '/all', 201)).toEqual(['Location']);

@@ -136,5 +136,4 @@ export const administration = (): AuthPlugin => ({
   name: 'administration',
   endpoints: ENDPOINTS,
   needsMethods: ['list', 'remove'],
-  role: ADMIN_ROLE,
 });

@@ -143,7 +143,7 @@ export function resolveStaticOptions(
     /** The first one signs. */
     tokenKeys: plugins.flatMap((plugin): readonly TokenKey[] => plugin.tokenKeys ?? []),
     /** What a plugin sets in place of `jwtExpirationHours`. */
-    accessTokenSeconds: plugins.find((plugin) => plugin.accessTokens)?.accessTokens?.seconds,
+    accessTokenSeconds: plugins.find((plugin) => plugin.accessTokenSeconds)?.accessTokenSeconds,
     authBasePath: plainPath(read.authBasePath) as string,
     /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
     randomSecret: randomBytes(48).toString('base64'),
@@ -156,9 +156,9 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
   const { jwtSecret, passwordPolicy = { common: false } } = settings;
   const { tokenKeys, randomSecret } = statics;
   const jwtSecrets = jwtSecret === undefined && tokenKeys.length > 0 ? [] : resolveSecrets(jwtSecret, randomSecret);
-  for (const { name, option = name, accessTokens } of statics.plugins)
-    if (settings.jwtExpirationHours !== undefined && accessTokens)
-      logger.warn(`jwtExpirationHours has no effect with \`${option}\`: set \`${accessTokens.option}\` instead.`);
+  for (const { name, accessTokenSeconds } of statics.plugins)
+    if (settings.jwtExpirationHours !== undefined && accessTokenSeconds !== undefined)
+      logger.warn(`jwtExpirationHours has no effect with \`${name}\`, which sets the lifetime. Remove it.`);
   readNestedOptions('passwordHasher', HASHER, { maxBytes: read.passwordHasher?.maxBytes });
   expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics.plugins);
   return Object.freeze({
@@ -188,11 +188,11 @@ function expectPlugins(plugins: readonly AuthPlugin[], repositoryClass: Type<Use
     for (const endpoint of readOptions(PLUGIN, plugin, refuse).endpoints)
       readOptions(ENDPOINT, endpoint, (member, ...reason) => refuse(`${String(endpoint.name)}.${member}`, ...reason));
   }
-  const declared = plugins.flatMap(({ name, endpoints = [], limits = {}, accessTokens }) => [
+  const declared = plugins.flatMap(({ name, endpoints = [], limits = {}, accessTokenSeconds }) => [
     `the plugin ${name}`,
     ...endpoints.flatMap((each) => [`the endpoint ${each.name}`, `the route ${each.route}`]),
     ...Object.keys(limits).map((action) => `the limits of ${action}`),
-    ...(accessTokens ? ['the lifetime of access tokens'] : []),
+    ...(accessTokenSeconds ? ['the lifetime of access tokens'] : []),
   ]);
   const repeated = declared.find((each, index) => declared.indexOf(each) !== index);
   if (repeated !== undefined) {

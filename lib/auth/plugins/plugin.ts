@@ -188,16 +188,10 @@ export interface AuthPlugin {
   readonly needsMethods?: readonly (keyof UserRepository)[];
   /** Fields of `AuthUser` that clients must send to register. */
   readonly requiredFields?: readonly string[];
-  /** A role that its endpoints require, so that rules know it. With `ADMIN`, the last active one cannot be deleted. */
-  readonly role?: string;
   /** Whether `authenticate` identifies keys: bearer tokens whose users have the role `KEY`. All others have `LOGIN` then. */
   readonly hasKeys?: boolean;
   /** The lifetime of access tokens, in place of `jwtExpirationHours`. At most one plugin has it. */
-  readonly accessTokens?: {
-    readonly seconds: number;
-    /** The option that sets it, for messages. */
-    readonly option: string;
-  };
+  readonly accessTokenSeconds?: number;
   /** Whether its endpoints read cookies: `cors()` with an origin then allows credentials for account endpoints. */
   readonly usesCookies?: boolean;
   /** What users of the plugin may send where an endpoint `needsProof`. */

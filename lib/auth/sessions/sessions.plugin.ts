@@ -181,7 +181,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
       forgedRefresh: limitByAddress,
     },
     needsMethods: ['remove'],
-    accessTokens: { seconds: settings.accessTokenSeconds, option: 'sessions.accessTokenMinutes' },
+    accessTokenSeconds: settings.accessTokenSeconds,
     async issue({ get }, user, context) {
       const { tokens, ...issued } = await get(Sessions).start(user, context);
       return { ...issued, ...carrier.send(tokens) };

@@ -1,6 +1,5 @@
 /** The options of a resource. */
 import type { Type } from '@nestjs/common';
-import type { QueryMethodOptions } from '../../query-method/query-option.js';
 import type { ListOptions } from './list-options.js';
 import type { OptionField, ManyRelationName } from './record-types.js';
 import type { CustomOperation } from './custom-operation.js';
@@ -38,7 +37,7 @@ export interface OwnerOptions<F extends string = string> {
  */
 // The fields of an entity that is not known by its type have any names.
 // oxlint-disable-next-line typescript/no-explicit-any
-export interface CrudOptions<T extends object = any> extends ListOptions<T>, QueryMethodOptions {
+export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * A TypeORM entity or view that the data source knows.
    * @example entity: Article

@@ -1,4 +1,5 @@
 /** What declarations leave as metadata of classes and methods. */
+import { SetMetadata } from '@nestjs/common';
 import type { ResolvedCrudOptions } from './resolve-options.js';
 
 const OPTIONS = Symbol('declarest.crud');
@@ -24,18 +25,10 @@ export const optionsOf = (controller: object): ResolvedCrudOptions | undefined =
 /** Whether a class is a generated one itself, and no subclass of it. */
 export const isGeneratedClass = (controller: object): boolean => Reflect.hasOwnMetadata(OPTIONS, controller);
 
-const DESCRIPTION = Symbol('declarest.override');
+export const OVERRIDE_NOTE = Symbol('declarest.override');
 
 /**
  * Marks an operation that a subclass defines itself: `@Get() @OverrideNote('Only what is in stock')`. The description
  * stands in the startup log.
  */
-export function OverrideNote(description = ''): MethodDecorator {
-  return (_target, _name, descriptor) => {
-    Reflect.defineMetadata(DESCRIPTION, description, descriptor.value as object);
-  };
-}
-
-/** The description of an overridden operation; `undefined` where it is not marked. */
-export const overrideDescription = (method: object): string | undefined =>
-  Reflect.getMetadata(DESCRIPTION, method) as string | undefined;
+export const OverrideNote = (description = ''): MethodDecorator => SetMetadata(OVERRIDE_NOTE, description);

@@ -52,7 +52,6 @@ export function refuseCombinations(
     refuse(option, `used with ${names} in \`operations\``, `\`operations\` without ${names}`, advice);
   };
   expectOneOf(['findAll', 'search'] satisfies OperationName[], 'maxListSize', 'leave maxListSize out');
-  expectOneOf(['findAll'] satisfies OperationName[], 'enableQueryMethod', 'remove it, or add findAll');
   for (const option of new Set(known.flatMap(({ enabledBy }) => enabledBy ?? []))) {
     const enabled = known.filter(({ enabledBy }) => enabledBy === option).map(({ name }) => name);
     expectOneOf(enabled, option, `add ${enabled.join(' or ')}, or leave ${option} out`);

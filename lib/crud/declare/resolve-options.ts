@@ -3,7 +3,6 @@ import type { Type } from '@nestjs/common';
 import { areNames, areSomeNames, describe, expectKnownNames, isClass } from '../../options/invalid-option.js';
 import { flag, isBoolean, isFunction, isObject, isObjectOf, isOneOf, namesOf } from '../../options/option-table.js';
 import { isUndefinedOr, optional, plainPath, readOptions, refuserOf, row } from '../../options/option-table.js';
-import { QUERY_METHOD } from '../../query-method/query-option.js';
 import type { Accepts, OptionsOf, Refuse } from '../../options/option-table.js';
 import type { RouteAccess } from '../../routes/declared-route.js';
 import { isEntity, isView, primaryColumns } from '../../entities/declared-entities.js';
@@ -101,7 +100,6 @@ const OPTIONS = {
     isObjectOf({ create: isUndefinedOr(isSchema), update: isUndefinedOr(isSchema) }),
     'give for example { create: article, update: article }, where article is a schema of zod 3.24, valibot 1 or any other library of https://standardschema.dev',
   ),
-  enableQueryMethod: QUERY_METHOD,
   dataSource: optional<string>('the name of a data source', isName, 'give the name of TypeOrmModule.forRoot'),
   maxListSize: optional<number>('an integer from 1', isCount, 'give for example 1000'),
 };

@@ -37,7 +37,6 @@ export interface DescribedOperation extends OperationDeclaration {
 const ETAG = textHeader('ETag', 'The version of the record.');
 const REPLAYED = textHeader('Idempotency-Replayed', '`true` where the answer is that of an earlier request.');
 const TOTAL = textHeader('X-Total-Count', 'The total, where records were counted.');
-const ACCEPT_QUERY = textHeader('Accept-Query', 'The media types in which QUERY takes these parameters (RFC 10008).');
 
 /** @param path of the route, with its parameters as in `:id` */
 export function describeOperation(
@@ -46,7 +45,7 @@ export function describeOperation(
   path: string,
 ): OperationDocument {
   const { description, route, ifMatch, isRepeatable, needsRequest } = operation;
-  const { requireIfMatch, enableIdempotency, enablePagination: paged, enableQueryMethod } = resource.options;
+  const { requireIfMatch, enableIdempotency, enablePagination: paged } = resource.options;
   const { status = route.verb === 'POST' ? HttpStatus.CREATED : HttpStatus.OK } = route;
   const isVersioned = resource.list.readable.some(({ column }) => column.isVersion);
   const isVersionedRead = isVersioned && needsRequest === 'with a version';
@@ -65,7 +64,6 @@ export function describeOperation(
     ...(isVersioned && isRecord && ETAG),
     ...(isIdempotent && REPLAYED),
     ...(isCounted && TOTAL),
-    ...(enableQueryMethod && route.verb === 'GET' && route.path === '/' && ACCEPT_QUERY),
   };
   const named = (text: string): string =>
     text

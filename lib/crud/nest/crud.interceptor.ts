@@ -7,7 +7,6 @@ import { map, Observable } from 'rxjs';
 import { entityKey, type EntityKey } from '../../entities/entity-key.js';
 import { text } from '../../entities/value-types.js';
 import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/http-request.js';
-import { calledMethod } from '../../query-method/query-routes.js';
 import { matchesWeakly } from '../rows/record-version.js';
 import { callOf, metadataOf, runWithin, type ResponseMetadata, type RequestState } from '../store/call.js';
 
@@ -23,7 +22,7 @@ export const handleWithin = (state: RequestState, next: CallHandler): Observable
 export const contextInterceptor = (isCreation: boolean): NestInterceptor => ({
   intercept(context, next) {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    const state: RequestState = { request, handler: calledMethod(context.getHandler()), answers: new Map() };
+    const state: RequestState = { request, handler: context.getHandler(), answers: new Map() };
     const finish = (answer: unknown): unknown =>
       finishResponse(context, isCreation && (state.key ?? ID), metadataOf(state, answer), answer);
     return handleWithin(state, next).pipe(map(finish));

@@ -9,9 +9,7 @@ import { mayHaveVersion, primaryColumns } from '../../entities/declared-entities
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import type { OperationDeclaration } from '../declare/operations.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
-import { addQueryRoute, isQueryMethod } from '../../query-method/query-routes.js';
 import { create } from '../operations/create.js';
-import { findAll } from '../operations/list.js';
 import { RawQuery } from '../query/raw-query.js';
 import type { CrudControllerClass } from './crud-application.js';
 import { contextInterceptor } from './crud.interceptor.js';
@@ -89,8 +87,6 @@ export function prepareController(controller: CrudControllerClass): void {
     if (!isOwn || !operation || needsContext(operation, options))
       UseInterceptors(contextInterceptor(isCreation(method)))({}, '', { value: method });
   }
-  for (const [name, method] of routedMethods(controller))
-    if (options.enableQueryMethod && serves(method, findAll)) addQueryRoute(controller, name, method);
 }
 
 /** The routes whose rules should cover an operation too. PATCH is held against PUT for all controllers alike. */
@@ -158,7 +154,7 @@ function routedMethods(controller: CrudControllerClass): ReadonlyMap<string, Met
   for (const prototype of prototypesOf(controller))
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
       if (name !== 'constructor' && !methods.has(name)) methods.set(name, value);
-  return new Map([...methods].filter((each): each is [string, Method] => isRouted(each[1]) && !isQueryMethod(each[1])));
+  return new Map([...methods].filter((each): each is [string, Method] => isRouted(each[1])));
 }
 
 /** TypeScript emits the types of a constructor's parameters only where the class itself is decorated. */

@@ -9,10 +9,9 @@ import { declaredRoute } from '../../routes/declared-route.js';
 import { findFailureProviders } from '../../routes/failure-filter.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
-import { readQueryBodies } from '../../query-method/query-routes.js';
 import { installRequestContext } from '../../routes/request-middleware.js';
 import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from '../../routes/unreadable-body.js';
-import { optionsOf, overrideDescription } from '../declare/declared-options.js';
+import { optionsOf, OVERRIDE_NOTE } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
 import { refuseOption, rolesOf, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Resource } from '../plan/resource.js';
@@ -33,8 +32,6 @@ export function prepareAdapter(moduleRef: ModuleRef): void {
   application.whenAdapterIsReady((adapter) => {
     application.once(installRequestContext);
     application.once(readBrokenEscapes);
-    const { controllers } = crudApplicationOf(moduleRef);
-    if (controllers.some((each) => optionsOf(each)?.enableQueryMethod)) application.once(readQueryBodies);
     if (adapter.getType() === 'fastify') application.once(deferUnreadableBodies);
   });
 }
@@ -67,7 +64,6 @@ async function check(application: Application, crud: CrudApplication): Promise<v
       refuseOption(options, 'access', 'used with AuthModule or AccessModule, which apply it', 'neither', advice);
     }
   for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
-  if (crud.all.some(({ options }) => options.enableQueryMethod)) application.exposedHeaders.add('Accept-Query');
   for (const resource of crud.all) await prepareSearchIndex(resource);
   const unindexed = crud.all.filter(({ searchIndex, options }) => options.searchIndex && !searchIndex);
   const sentences = unindexed.map(({ options, database: { dataSource } }) => {
@@ -151,6 +147,6 @@ function refuseParameters({ path, handler }: Route): void {
 
 /** `ProductsController.findAll is overridden: Only what is in stock` */
 function logDescription({ path, method }: Override): void {
-  const description = overrideDescription(method);
+  const description = Reflect.getMetadata(OVERRIDE_NOTE, method) as string | undefined;
   if (description !== undefined) logger.log(`${path} is overridden${description === '' ? '' : `: ${description}`}`);
 }

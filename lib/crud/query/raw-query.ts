@@ -1,17 +1,16 @@
 /** The parameter of a handler that receives the query string. */
 import { BadRequestException, createParamDecorator } from '@nestjs/common';
 import { decodePath, pathOf, queryOf, type HttpRequest } from '../../http/http-request.js';
-import { bodyQueryOf } from '../../query-method/query-body.js';
 import type { ListQuery } from '../declare/envelope.js';
 
 const MAX_BYTES = 4_096;
 
 /** Read from the URL itself, so that the query parsers of both platforms make no difference. @throws 400 */
 export function rawQueryOf(request: HttpRequest): ListQuery {
-  const sent = bodyQueryOf(request) ?? queryOf(request);
+  const sent = queryOf(request);
   const query = Object.create(null) as Record<string, string | string[]>;
   if (sent === '') return query;
-  const bytes = typeof sent === 'string' ? Buffer.byteLength(sent) : 0;
+  const bytes = Buffer.byteLength(sent);
   if (bytes > MAX_BYTES)
     throw new BadRequestException(`The query string must be at most ${MAX_BYTES} bytes long, got ${bytes}`);
   for (const [name, value] of new URLSearchParams(sent)) {

@@ -58,7 +58,7 @@ export const runWithin = <R>(call: Partial<Call>, work: () => R): R =>
 export const callOf = (state: RequestState): Call => ({
   state,
   request: state.request,
-  writes: !['GET', 'HEAD', 'QUERY'].includes(state.request.method),
+  writes: !['GET', 'HEAD'].includes(state.request.method),
   visible: new Map(),
 });
 
