@@ -100,6 +100,7 @@ const ENDS = [
   'inList',
   'newPassword',
   'reset',
+  'reset',
   'administration',
   'application',
   'setPassword',
@@ -131,11 +132,11 @@ const step = fc.oneof(
     wrong: member,
     between,
   }),
-  named(3, 'remove', { user, back, what: fc.constantFrom('key', 'app', 'passkey' as const), proof, wrong: member }),
+  named(6, 'remove', { user, back, what: fc.constantFrom('key', 'app', 'passkey' as const), proof, wrong: member }),
   named(5, 'end', { user, back, end }),
   named(3, 'useEnded', { user, back }),
   named(1, 'refresh', { user, back }),
-  named(1, 'verify', { user }),
+  named(2, 'verify', { user }),
   named(2, 'age', {}),
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -174,15 +175,14 @@ class Run implements ModelRun<Step> {
     const owner = this.registered(answer, byPasskey, {});
     const listed = await this.send('GET', 'passkeys', undefined, this.sessionOf(owner));
     this.addedPasskey(owner, listed.json.data[0].id);
-    for (const each of [byPassword, byPasskey, byProvider]) {
-      const emails = [{ email: `${each.login}@shop.example`, primary: true, verified: true }];
-      this.github.users.set(each.login, { id: Number(each.login.slice(1)), emails });
-    }
+    for (const each of [byPassword, byPasskey, byProvider]) this.setAddress(each, 'shop.example');
     const registered = await this.post(
       'oidc',
       await this.respond((await this.post('oidc/main')).json.data, byProvider),
     );
     this.registered(registered, byProvider, { isLinked: true, isVerified: true });
+    // No account has the address from now on, so that the provider's login is found by its id only.
+    for (const each of this.users) this.setAddress(each, 'other.example');
   }
 
   async take(each: Step): Promise<void> {
@@ -232,6 +232,10 @@ class Run implements ModelRun<Step> {
     for (const each of this.users) {
       await this.logIn(each, 'password', true);
       await this.logIn(each, 'code', true);
+      if (each.isLinked) continue;
+      // It belongs to nobody, or to a user whom the login creates.
+      const { json } = await this.identify(each, 'code', undefined);
+      expect(this.users.map(({ id }) => id)).not.toContain(json.data?.user?.id ?? each.id);
     }
   }
 
@@ -520,7 +524,8 @@ class Run implements ModelRun<Step> {
   }
 
   private started(owner: User, { token, refreshToken }: { token: string; refreshToken: string }): void {
-    const { sid: id } = payloadOf(token);
+    const { sid: id, sub } = payloadOf(token);
+    expect(sub).toBe(String(owner.id));
     this.sessions.push({ user: owner, id, token, refreshToken, isRecent: true, isLive: true });
   }
 
@@ -543,6 +548,11 @@ class Run implements ModelRun<Step> {
   private sessionOf(owner: User, steps = 0): Session {
     const own = this.sessions.filter((each) => each.user === owner);
     return own[Math.max(0, own.length - 1 - steps)] as Session;
+  }
+
+  private setAddress({ login }: NewMember, domain: string): void {
+    const emails = [{ email: `${login}@${domain}`, primary: true, verified: true }];
+    this.github.users.set(login, { id: Number(login.slice(1)), emails });
   }
 
   private async respond({ url, verifier }: Begun, { login }: NewMember): Promise<object> {
