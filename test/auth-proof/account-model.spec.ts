@@ -30,7 +30,7 @@ import { ORIGIN, RP_ID } from '../logins/passkeys/passkey-app.js';
 import { SoftwareAuthenticator } from '../logins/passkeys/software-authenticator.js';
 import { checkSequences, type ModelRun, moveBack, named, refusalOf, SEQUENCES, type SentProof } from './model.js';
 
-/** In each order of the plugins. A sequence takes about fifty times as long as one of the sessions. */
+/** In each order of the plugins. A sequence takes about a hundred times as long as one of the sessions. */
 const COUNT = Math.ceil(SEQUENCES / 100);
 const REDIRECT_URI = 'https://shop.example/login';
 /** More than the 5 minutes after which a login is no proof, in milliseconds. */
@@ -109,30 +109,34 @@ const ENDS = [
 ] as const;
 type End = (typeof ENDS)[number];
 
-const PROOFS = ['password', 'password', 'code', 'code', 'credential', 'credential', 'none', 'two', 'wrong'] as const;
+/** `right` is one that counts, and `other` may be one that does not. */
+const PROOFS = ['right', 'other', 'wrong', 'none', 'two'] as const;
 const user = fc.nat(2);
 /** Mostly the newest session of the user. */
 const back = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(3) });
-const proof = fc.constantFrom(...PROOFS);
+const proof = fc.oneof(
+  { weight: 5, arbitrary: fc.constant('right' as const) },
+  { weight: 3, arbitrary: fc.constantFrom(...PROOFS) },
+);
 const member = fc.constantFrom('password', 'code', 'credential' as const);
 const end = fc.constantFrom(...ENDS);
-/** What happens between the two requests that set something up. */
+/** What happens between the two requests that log in, or that set something up. */
 const between = fc.oneof(
   { weight: 3, arbitrary: fc.constant(undefined) },
   { weight: 2, arbitrary: end as fc.Arbitrary<End | undefined> },
 );
 const step = fc.oneof(
-  named(10, 'logIn', { user, by: member, isAnswered: fc.boolean() }),
+  named(10, 'logIn', { user, by: member, between }),
   named(3, 'answer', { user, by: member, isRight: fc.boolean() }),
   named(14, 'add', {
     user,
     back,
     what: fc.constantFrom(...(Object.keys(LASTING) as Lasting[])),
     proof,
-    wrong: member,
+    member,
     between,
   }),
-  named(6, 'remove', { user, back, what: fc.constantFrom('key', 'app', 'passkey' as const), proof, wrong: member }),
+  named(6, 'remove', { user, back, what: fc.constantFrom('key', 'app', 'passkey' as const), proof, member }),
   named(5, 'end', { user, back, end }),
   named(3, 'useEnded', { user, back }),
   named(1, 'refresh', { user, back }),
@@ -194,7 +198,7 @@ class Run implements ModelRun<Step> {
     const found = this.users[each.user] as User;
     switch (each.name) {
       case 'logIn':
-        return this.logIn(found, each.by, each.isAnswered);
+        return this.logIn(found, each.by, each.between);
       case 'answer':
         return this.answer(found, each.by, each.isRight);
       case 'verify':
@@ -230,8 +234,8 @@ class Run implements ModelRun<Step> {
       expect(['passkey', status, json.data?.user.id]).toEqual(['passkey', ...expected]);
     }
     for (const each of this.users) {
-      await this.logIn(each, 'password', true);
-      await this.logIn(each, 'code', true);
+      await this.logIn(each, 'password');
+      await this.logIn(each, 'code');
       if (each.isLinked) continue;
       // It belongs to nobody, or to a user whom the login creates.
       const { json } = await this.identify(each, 'code', undefined);
@@ -240,7 +244,7 @@ class Run implements ModelRun<Step> {
   }
 
   /** @param by `code` means the login at the provider */
-  private async logIn(found: User, by: Member, isAnswered: boolean): Promise<void> {
+  private async logIn(found: User, by: Member, change?: End): Promise<void> {
     const passkey = this.passkeysOf(found)[0];
     if ((by === 'code' && !found.isLinked) || (by === 'credential' && !passkey)) return;
     const { status, json } = await this.identify(found, by, passkey);
@@ -252,7 +256,8 @@ class Run implements ModelRun<Step> {
     expect(['step', mfaRequired]).toEqual(['step', needsStep ? true : undefined]);
     if (!needsStep) return this.started(found, json.data);
     this.challenges.push({ value, user: found, tries: 0, isLive: true });
-    if (isAnswered) await this.answer(found, found.hasApp ? 'code' : 'credential', true);
+    if (change) await this.end(change, this.sessionOf(found));
+    await this.answer(found, found.hasApp ? 'code' : 'credential', true);
   }
 
   private async identify(found: User, by: Member, passkey: OwnPasskey | undefined): Promise<Answer> {
@@ -287,10 +292,11 @@ class Run implements ModelRun<Step> {
   private async add(by: Session, { what, between: change, ...sent }: Extract<Step, { name: 'add' }>): Promise<void> {
     const { path, body, status, isOfFactor } = LASTING[what];
     const { user: owner } = by;
-    const proved = await this.prove(by, sent.proof, sent.wrong);
     const own = this.proofsOf(owner);
     const factors = isOfFactor ? this.factorsOf(owner) : [];
-    const refusal = by.isLive ? refusalOf(factors.length > 0 ? factors : own, proved, by.isRecent) : 401;
+    const accepted = factors.length > 0 ? factors : own;
+    const proved = await this.prove(by, accepted, sent);
+    const refusal = by.isLive ? refusalOf(accepted, proved, by.isRecent) : 401;
     const before = await this.contents();
     const begun = await this.post(path, { ...body, ...proved.body }, by);
     const context = [what, sent.proof, by.isLive, own];
@@ -347,7 +353,7 @@ class Run implements ModelRun<Step> {
     if (!isLive) expect(await this.contents()).toEqual(before);
   }
 
-  private async remove(by: Session, { what, proof: how, wrong }: Extract<Step, { name: 'remove' }>): Promise<void> {
+  private async remove(by: Session, { what, ...chosen }: Extract<Step, { name: 'remove' }>): Promise<void> {
     const { user: owner, isLive } = by;
     if (what === 'app') {
       const code = owner.hasApp ? await owner.phone.nextCode() : '000000';
@@ -360,7 +366,7 @@ class Run implements ModelRun<Step> {
     const own = (what === 'key' ? this.keys : this.passkeys).filter((each) => each.user === owner && each.isLive);
     const [credential] = own;
     if (!credential) return;
-    const { body, ...sent } = what === 'key' ? NO_PROOF : await this.prove(by, how, wrong);
+    const { body, ...sent } = what === 'key' ? NO_PROOF : await this.prove(by, this.proofsOf(owner), chosen);
     const refusal = what === 'key' ? undefined : refusalOf(this.proofsOf(owner), sent, by.isRecent);
     const { status } = await this.send('DELETE', `${what}s/${credential.id}`, body, by);
     const isLast = what === 'passkey' && own.length === 1 && !owner.hasPassword;
@@ -471,13 +477,12 @@ class Run implements ModelRun<Step> {
     if (status === 200) Object.assign(found, { token: json.data.token, refreshToken: json.data.refreshToken });
   }
 
-  /** The right proof of a kind where the user has it, or a wrong one, none, or two. */
-  private async prove(by: Session, how: (typeof PROOFS)[number], wrong: Member): Promise<Proved> {
+  private async prove(by: Session, accepted: readonly Member[], { proof: how, member }: Chosen): Promise<Proved> {
     const { user: owner } = by;
-    if (how === 'none') return NO_PROOF;
-    if (how === 'two') return { body: { password: PASSWORD, code: '000000' }, member: undefined, isRight: false };
-    const isRight = how !== 'wrong';
-    const kind = how === 'wrong' ? wrong : how;
+    const isRight = how === 'right' || how === 'other';
+    const kind = how === 'right' && !accepted.includes(member) ? accepted[0] : member;
+    if (how === 'none' || kind === undefined) return NO_PROOF;
+    if (how === 'two') return { body: { password: PASSWORD, code: '000000' }, member: undefined, isRight };
     if (kind === 'password')
       return { body: { password: isRight ? PASSWORD : 'not the password' }, member: kind, isRight };
     if (kind === 'code') {
@@ -492,12 +497,15 @@ class Run implements ModelRun<Step> {
     return { body: { credential }, member: kind, isRight };
   }
 
-  private proofsOf(owner: User): readonly string[] {
-    return [...(owner.hasPassword ? ['password'] : []), ...this.factorsOf(owner)];
+  private proofsOf(owner: User): readonly Member[] {
+    return [...(owner.hasPassword ? (['password'] as const) : []), ...this.factorsOf(owner)];
   }
 
-  private factorsOf(owner: User): readonly string[] {
-    return [...(owner.hasApp ? ['code'] : []), ...(this.passkeysOf(owner).length > 0 ? ['credential'] : [])];
+  private factorsOf(owner: User): readonly Member[] {
+    return [
+      ...(owner.hasApp ? (['code'] as const) : []),
+      ...(this.passkeysOf(owner).length > 0 ? (['credential'] as const) : []),
+    ];
   }
 
   private passkeysOf(owner: User): readonly OwnPasskey[] {
@@ -578,6 +586,7 @@ class Run implements ModelRun<Step> {
 
 type Begun = Record<'url' | 'verifier' | 'secret', string> & Options;
 type NewMember = Pick<User, 'email' | 'login' | 'phone' | 'device'>;
+type Chosen = { readonly proof: (typeof PROOFS)[number]; readonly member: Member };
 type Proved = SentProof & { readonly body: object };
 
 const NO_PROOF: Proved = { body: {}, member: undefined, isRight: false };
