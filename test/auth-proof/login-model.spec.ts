@@ -11,7 +11,7 @@ import { type GithubServer, startGithub } from '../logins/github-server.js';
 import { browse, CLIENT } from '../logins/identity-provider.js';
 import { ORIGIN, RP_ID } from '../logins/passkeys/passkey-app.js';
 import { SoftwareAuthenticator } from '../logins/passkeys/software-authenticator.js';
-import { checkSequences, type ModelRun, moveBack, SEQUENCES } from './model.js';
+import { checkSequences, type ModelRun, moveBack, named, refusalOf, SEQUENCES, type SentProof } from './model.js';
 
 /** A sequence takes about forty times as long as one of the sessions. */
 const COUNT = Math.ceil(SEQUENCES / 40);
@@ -64,14 +64,6 @@ const of = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbit
 const by = fc.constantFrom('password', 'passkey', 'passkey', 'wrong' as const);
 /** What happens to the account between the two requests of a ceremony, before the user logs in again. */
 const between = fc.constantFrom(...CHANGES);
-const named = <N extends string, F extends object>(
-  weight: number,
-  name: N,
-  fields: { [K in keyof F]: fc.Arbitrary<F[K]> },
-) => ({
-  weight,
-  arbitrary: fc.record({ name: fc.constant(name), ...fields }) as unknown as fc.Arbitrary<{ readonly name: N } & F>,
-});
 const step = fc.oneof(
   named(6, 'logInByPassword', { user }),
   named(4, 'logInByPasskey', { index, isReplayed: fc.boolean() }),
@@ -192,11 +184,11 @@ class Run implements ModelRun<Step> {
   }
 
   private async addPasskey(found: User, how: string, changed: Change): Promise<void> {
-    const { confirmation, isValid } = await this.confirm(found, how);
-    const begun = await this.post('passkeys/options', confirmation, found);
-    const mayBegin = this.isOpen(found) && isValid;
-    expect(['begin to add', how, begun.status]).toEqual(['begin to add', how, mayBegin ? 200 : 401]);
-    if (!mayBegin) return;
+    const { body, ...sent } = await this.prove(found, how);
+    const refusal = this.refusalOf(found, sent);
+    const begun = await this.post('passkeys/options', body, found);
+    expect(['begin to add', how, begun.status]).toEqual(['begin to add', how, refusal ?? 200]);
+    if (refusal) return;
     await this.changeAndReturn(found, changed);
     const credential = found.device.create(begun.json.data);
     const { status, json } = await this.post('passkeys', { credential }, found);
@@ -207,13 +199,13 @@ class Run implements ModelRun<Step> {
   }
 
   private async removePasskey(found: User, passkey: OwnPasskey, how: string): Promise<void> {
-    const { confirmation, isValid } = await this.confirm(found, how);
-    const { status } = await this.send('DELETE', `passkeys/${passkey.id}`, confirmation, found);
+    const { body, ...sent } = await this.prove(found, how);
+    const refusal = this.refusalOf(found, sent);
+    const { status } = await this.send('DELETE', `passkeys/${passkey.id}`, body, found);
     const own = this.passkeys.filter(({ user: owner, isLive }) => owner === found && isLive);
     const isLast = own.length === 1 && !found.hasPassword;
     const removal = !own.includes(passkey) ? 404 : isLast ? 409 : 204;
-    const expected = this.isOpen(found) && isValid ? removal : 401;
-    expect(['remove', how, status]).toEqual(['remove', how, expected]);
+    expect(['remove', how, status]).toEqual(['remove', how, refusal ?? removal]);
     if (status === 204) passkey.isLive = false;
   }
 
@@ -224,10 +216,11 @@ class Run implements ModelRun<Step> {
   }
 
   private async link(found: User, identity: Identity, changed: Change): Promise<void> {
-    const begun = await this.post('identities/main', found.hasPassword ? { password: PASSWORD } : {}, found);
-    const mayBegin = this.isOpen(found);
-    expect(['begin to link', begun.status]).toEqual(['begin to link', mayBegin ? 200 : 401]);
-    if (!mayBegin) return;
+    const { body, ...sent } = await this.prove(found, found.hasPassword ? 'password' : 'passkey');
+    const refusal = this.refusalOf(found, sent);
+    const begun = await this.post('identities/main', body, found);
+    expect(['begin to link', begun.status]).toEqual(['begin to link', refusal ?? 200]);
+    if (refusal) return;
     const response = await this.respond(begun.json.data, identity);
     await this.changeAndReturn(found, changed);
     const { status } = await this.post('identities', response, found);
@@ -256,7 +249,8 @@ class Run implements ModelRun<Step> {
     const lifetime = minutes === undefined ? Infinity : minutes * MINUTE;
     const expiresAt = minutes === undefined ? null : new Date(Date.now() + lifetime).toISOString();
     const { status, json } = await this.post('keys', { password: PASSWORD, name: 'key', expiresAt }, found);
-    expect(['create', status]).toEqual(['create', this.isOpen(found) ? 201 : 401]);
+    const refusal = this.refusalOf(found, { member: 'password', isRight: found.hasPassword });
+    expect(['create', status]).toEqual(['create', refusal ?? 201]);
     if (status !== 201) return;
     const { id, key: text } = json.data as { id: string; key: string };
     this.keys.push({ id, user: found, text, expiresAt: this.now + lifetime, isLive: true });
@@ -304,12 +298,20 @@ class Run implements ModelRun<Step> {
   }
 
   /** The password, an own passkey, or the passkey of somebody else. */
-  private async confirm(found: User, how: string): Promise<{ confirmation: object; isValid: boolean }> {
-    if (how === 'password') return { confirmation: { password: PASSWORD }, isValid: found.hasPassword };
+  private async prove(found: User, how: string): Promise<SentProof & { readonly body: object }> {
+    if (how === 'password') return { body: { password: PASSWORD }, member: 'password', isRight: found.hasPassword };
     const passkey = this.passkeys.find(({ user: owner }) => (owner === found) === (how === 'passkey'));
     const { status, json } = await this.post('passkeys/confirm/options', {}, found);
-    if (!passkey || status !== 200) return { confirmation: { password: 'another one' }, isValid: false };
-    return { confirmation: { credential: passkey.sign(json.data) }, isValid: how === 'passkey' && passkey.isLive };
+    if (!passkey || status !== 200) return { body: { password: 'another one' }, member: 'password', isRight: false };
+    const isRight = how === 'passkey' && passkey.isLive;
+    return { body: { credential: passkey.sign(json.data) }, member: 'credential', isRight };
+  }
+
+  /** A user without a password and a passkey has just logged in. */
+  private refusalOf(found: User, sent: SentProof): number | undefined {
+    const hasPasskey = this.passkeys.some(({ user: owner, isLive }) => owner === found && isLive);
+    const accepted = [...(found.hasPassword ? ['password'] : []), ...(hasPasskey ? ['credential'] : [])];
+    return this.isOpen(found) ? refusalOf(accepted, sent, true) : 401;
   }
 
   private expectLogin(how: string, { status, json }: Answer, expected: User | number): void {

@@ -44,3 +44,27 @@ export async function moveBack({ app }: AuthApp, table: string, columns: readonl
   const moved = columns.map((name) => `${driver.escape(name)} = ${driver.escape(name)} - ${ms}`);
   await manager.query(`UPDATE ${table} SET ${moved.join(', ')}`);
 }
+
+/** What the body of a request has as the proof of its user. */
+export interface SentProof {
+  /** `undefined` for none, and for more than one. */
+  readonly member: string | undefined;
+  readonly isRight: boolean;
+}
+
+/** @param accepted the proofs that count @returns the refusal of what lasts; `undefined` where the proof is good enough */
+export function refusalOf(accepted: readonly string[], { member, isRight }: SentProof, isRecent: boolean) {
+  if (accepted.length === 0) return isRecent ? undefined : 401;
+  if (member === undefined || !accepted.includes(member)) return 400;
+  return isRight ? undefined : 401;
+}
+
+/** A step by its name. */
+export const named = <N extends string, F extends object>(
+  weight: number,
+  name: N,
+  fields: { [K in keyof F]: fc.Arbitrary<F[K]> },
+) => ({
+  weight,
+  arbitrary: fc.record({ name: fc.constant(name), ...fields }) as unknown as fc.Arbitrary<{ readonly name: N } & F>,
+});

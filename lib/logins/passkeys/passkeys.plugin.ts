@@ -60,7 +60,10 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       await get(Passkeys).follow(change);
       if (isFactor) await get(LoginSteps).follow(change);
     },
-    ...(isFactor && { beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context) }),
+    ...(isFactor && {
+      beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context),
+      issue: ({ get }, user, context) => get(LoginSteps).recheck(user, context),
+    }),
     describe: () => ({ schemas: [PASSKEY], ...(isFactor && STEP_DOCUMENT) }),
   };
 }

@@ -1,5 +1,5 @@
 /** The second step of logins: one challenge, which a code or a passkey answers. */
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable, Optional, UnauthorizedException } from '@nestjs/common';
 import { Logins, type LoginAnswer } from '../../auth/accounts/logins.js';
 import { MESSAGE, TOKEN, type LoginDocument } from '../../auth/plugins/document-parts.js';
 import type { AccountChange, EndpointCall, LoginChallenge, LoginContext } from '../../auth/plugins/plugin.js';
@@ -45,16 +45,22 @@ export class LoginSteps {
   ) {}
 
   /** @returns `undefined` where the login has given a factor, or the user has none */
-  async begin(user: AuthUser, { login, isNew }: LoginContext): Promise<LoginChallenge | undefined> {
-    if (isNew || hasGivenFactor(login)) return undefined;
-    const hasCodes = await this.factors?.isEnabled(user.id);
-    const passkeys = (await this.passkeys?.listForStep(String(user.id))) ?? [];
-    if (!hasCodes && passkeys.length === 0) return undefined;
+  async begin(user: AuthUser, context: LoginContext): Promise<LoginChallenge | undefined> {
+    const found = await this.find(user, context);
+    if (!found) return undefined;
+    const { hasCodes, passkeys } = found;
     const challenge = await this.challenges.create(user);
     const data = { mfaRequired: true, challenge };
     if (passkeys.length === 0) return { message: 'Send a code of the second factor', data };
     const message = hasCodes ? 'Send a code of the second factor, or use a passkey' : 'Use a passkey';
     return { message, data: { ...data, passkey: await this.passkeys?.startStep(challenge, passkeys) } };
+  }
+
+  /** @throws 401 for a factor that was set up after `begin`: it has ended the sessions before this one */
+  async recheck(user: AuthUser, context: LoginContext): Promise<object> {
+    if (await this.find(user, context))
+      throw new UnauthorizedException('Log in again: a second factor was set up meanwhile');
+    return {};
   }
 
   /** Logs in by the right answer to a challenge, once. @throws 401, 429 */
@@ -75,5 +81,13 @@ export class LoginSteps {
     const { name, userId } = change;
     const isOfProfile = name === 'user.changed' && change.fields.active !== false && change.fields.role === undefined;
     if (name !== 'user.created' && !isOfProfile) await this.challenges.removeAll(userId);
+  }
+
+  /** The factors of a user whose login has given none. */
+  private async find({ id }: AuthUser, { login, isNew }: LoginContext) {
+    if (isNew || hasGivenFactor(login)) return undefined;
+    const hasCodes = await this.factors?.isEnabled(id);
+    const passkeys = (await this.passkeys?.listForStep(String(id))) ?? [];
+    return hasCodes || passkeys.length > 0 ? { hasCodes, passkeys } : undefined;
   }
 }

@@ -1,5 +1,4 @@
 /** A second step of logins: a code of an authenticator app, or a recovery code. */
-import { UnauthorizedException } from '@nestjs/common';
 import { dataAnswer, LIMITED, TOKEN, unauthorizedOr } from '../../auth/plugins/document-parts.js';
 import type { AuthServices } from '../../auth/plugins/auth-services.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../../auth/plugins/plugin.js';
@@ -14,7 +13,6 @@ import { FactorChallenges } from './factor-challenges.js';
 import { FactorSecrets } from './factor-secrets.js';
 import { FACTOR_SETTINGS, readSettings } from './factor-settings.js';
 import { FactorChallenge, SecondFactor } from './factor-tables.js';
-import { hasGivenFactor } from './given-factor.js';
 import { LimitedTokens } from './limited-tokens.js';
 import { LoginSteps, STEP_DOCUMENT } from './login-steps.js';
 import { SecondFactors } from './second-factors.js';
@@ -172,12 +170,7 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       challenge: limitByAddress,
     },
     beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context),
-    async issue({ get }, { id }, { login }) {
-      // A factor that was confirmed after `beforeLogin` has ended the sessions before this one.
-      if (!hasGivenFactor(login) && (await get(SecondFactors).isEnabled(id)))
-        throw new UnauthorizedException('Log in again: a second factor was set up meanwhile');
-      return {};
-    },
+    issue: ({ get }, user, context) => get(LoginSteps).recheck(user, context),
     async accountChanged({ get }, change) {
       if (endsWaysIn(change)) await get(SecondFactors).forget(change.userId);
       await get(LoginSteps).follow(change);

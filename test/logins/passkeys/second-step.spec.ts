@@ -13,6 +13,7 @@ import {
 } from 'declarest';
 import { DataSource } from 'typeorm';
 import { type AuthApp, expectFailure, PASSWORD } from '../../auth/auth-app.js';
+import { beforeStatement } from '../../auth/slow-statements.js';
 import { type Answer, request } from '../../harness/client.js';
 import { PLATFORMS } from '../../harness/platforms.js';
 import { DescribedApi, documentOf } from '../../openapi/described.js';
@@ -88,6 +89,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect((await refresh(other.refreshToken)).status).toBe(401);
     expect((await who.list()).length).toBe(1);
     expect((await app.get('/api/auth/sessions', { token: who.token ?? '' })).json.data).toHaveLength(1);
+  });
+
+  it.each([
+    ['first', [ASKED, secondFactor({ issuer: 'Shop' })]],
+    ['last', [secondFactor({ issuer: 'Shop' }), ASKED]],
+    ['alone', [ASKED]],
+  ])('[2.9] [issue 18] a login that was running ends with a new passkey, %s in the list', async (_, plugins) => {
+    await start(plugins);
+    const who = await new Person(app).registerByPassword();
+    beforeStatement(app, /INSERT INTO "?`?declarest_auth_session/, async () => void (await who.add()));
+    const late = await login(who);
+    vi.restoreAllMocks();
+    expect(expectFailure(late, 401)).toBe('Log in again: a second factor was set up meanwhile');
+    expect((await app.get('/api/auth/sessions', { token: who.token ?? '' })).json.data).toHaveLength(1);
+    expect((await answer(who.device.get((await begin(who)).passkey))).status).toBe(200);
   });
 
   it('the right password is answered by a challenge, and the passkey logs in', async () => {
@@ -252,6 +268,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 
   it('wrong passkeys are throttled for the account', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
     await start([ASKED], { throttle: { tries: 2, accountTries: 100, addressTries: 1_000 } });
     const [ann, eve] = [await person(), await person()];
     const statuses: number[] = [];
