@@ -103,6 +103,7 @@ export function jwks(options: JwksOptions): UserSource {
     }
   };
   return {
+    decidesBy: { issuer, audience: [audience].flat(), jwksUri, principal },
     async start() {
       const jose = await import('jose').catch(() => {
         throw new InvalidOptionError('jwks', 'used with the package jose', 'none', 'run npm install jose');

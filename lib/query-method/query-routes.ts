@@ -7,6 +7,7 @@ import { CONTROLLER_METHOD, type ControllerClass } from '../routes/controller-me
 import { declaredRoute, declareRoute } from '../routes/declared-route.js';
 import type { FastifyInstance } from '../routes/fastify-routes.js';
 import { ACCEPTED, MAX_BODY, takeBodyAsQuery } from './query-body.js';
+import { markOwn } from '../http/own-code.js';
 
 type Method = (...parameters: unknown[]) => unknown;
 
@@ -60,7 +61,7 @@ export function addQueryRoute(controller: ControllerClass, name: string, method:
 }
 
 /** Runs behind the guards of the application, and in front of the one that refuses an unreadable body. */
-const queryGuard: CanActivate = {
+const queryGuard: CanActivate = markOwn({
   canActivate(context) {
     const http = context.switchToHttp();
     // Failures of guards have no headers of `@Header()`.
@@ -68,7 +69,7 @@ const queryGuard: CanActivate = {
     takeBodyAsQuery(http.getRequest<HttpRequest>());
     return true;
   },
-};
+});
 
 /**
  * Limits the bodies of QUERY routes. Express keeps them as text: its parsers read nested names in a way of their own, and an

@@ -92,6 +92,7 @@ const ENDPOINT = accountEndpoint({
  */
 export const accessEndpoint = (): AuthPlugin => ({
   name: 'accessEndpoint',
+  decidesBy: {},
   endpoints: [ENDPOINT],
   describe: () => ({ schemas: [RESOURCE, LIST] }),
 });

@@ -37,6 +37,11 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       ...(isFactor ? [FactorChallenges, LoginSteps] : []),
     ],
     needsMethods: ['remove'],
+    decidesBy: {
+      rpId: settings.rpId,
+      origins: settings.origins,
+      factor: isFactor ? 'requires a passkey of users who have one' : 'none',
+    },
     endpoints: isFactor ? [...ENDPOINTS, passkeyStep] : ENDPOINTS,
     limits: {
       passkey: limitByAddress,

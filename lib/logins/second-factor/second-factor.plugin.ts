@@ -162,6 +162,12 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       factor: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),
       challenge: limitByAddress,
     },
+    decidesBy: {
+      factor: [
+        'requires a factor of users who have one',
+        ...settings.required.map((role) => `requires a factor of ${role}`),
+      ],
+    },
     beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context),
     async issue({ get }, { id }, { login }) {
       // A factor that was confirmed after `beforeLogin` has ended the sessions before this one.

@@ -1,0 +1,166 @@
+/** The code and the options that decide on access and that the tables of rows do not show, by name. */
+import type { INestApplication } from '@nestjs/common';
+import type { CompiledAccess } from '../access/compiled-access.js';
+import { Authenticator } from '../access/principal.js';
+import type { AuthPlugin } from '../auth/plugins/plugin.js';
+import { AUTH_OPTIONS } from '../auth/users/options-token.js';
+import { HOOK_NAMES } from '../crud/declare/generated-hooks.js';
+import { prototypesOf } from '../crud/nest/routes.js';
+import { isOwnCode } from '../http/own-code.js';
+import { isFunction, isObject } from '../options/option-table.js';
+import { calledMethod } from '../query-method/query-routes.js';
+import { applicationOf } from '../routes/application.js';
+import { controllersServing } from '../routes/controller-methods.js';
+import { declaredRoute } from '../routes/declared-route.js';
+import { hashOf } from './code-hash.js';
+import { generatedRoutes } from './generated-routes.js';
+import { codeIn } from './operation-code.js';
+
+/**
+ * Hashes and values by name: `policy isOwner`, `GET /api/reports`. Several are separated by commas; those that begin with
+ * `guard ` or `requires ` only refuse. No secret is among them.
+ */
+export type Code = Readonly<Record<string, string>>;
+
+/** The metadata keys of `@UseGuards()`, `@UseInterceptors()` and `@UsePipes()`. */
+const ENHANCERS = { guard: '__guards__', interceptor: '__interceptors__', pipe: '__pipes__' } as const;
+
+interface UserOptions {
+  readonly plugins: readonly AuthPlugin[];
+  readonly [option: string]: unknown;
+}
+
+export function compileCode(app: INestApplication, compiled: CompiledAccess): Code {
+  const found = new Map<string, Set<string>>();
+  const add = (name: string, ...texts: readonly string[]): void => {
+    if (texts.length > 0) found.set(name, new Set([...(found.get(name) ?? []), ...texts]));
+  };
+  const { config, modules } = applicationOf(app);
+  /** @returns the names of those of the application */
+  const addEnhancers = (kind: keyof typeof ENHANCERS, all: readonly unknown[]): string[] =>
+    all.flatMap((each) => {
+      const type = (typeof each === 'function' ? each : (each as object).constructor) as { readonly name: string };
+      if ([each, type].some((code) => isOwnCode(code as object))) return [];
+      const hash = describe(each);
+      const name = `${kind} ${type === Object ? hash : type.name}`;
+      add(name, hash);
+      return [name];
+    });
+  for (const { access } of compiled.entries)
+    for (const each of access.requirements)
+      if ('policy' in each) add(`policy ${each.policy.name}`, sourceOf(each.policy.allows));
+  const metatypes = (wrappers: readonly { readonly metatype: unknown }[]) => wrappers.map(({ metatype }) => metatype);
+  add(
+    'every route',
+    ...addEnhancers('guard', [...config.getGlobalGuards(), ...metatypes(config.getGlobalRequestGuards())]),
+  );
+  add(
+    'every route',
+    ...addEnhancers('interceptor', [
+      ...config.getGlobalInterceptors(),
+      ...metatypes(config.getGlobalRequestInterceptors()),
+    ]),
+  );
+  add(
+    'every route',
+    ...addEnhancers('pipe', [...config.getGlobalPipes(), ...metatypes(config.getGlobalRequestPipes())]),
+  );
+
+  const { all, plans } = generatedRoutes(app, compiled);
+  const generated = new Set(all.map(({ controller }) => controller as object));
+  for (const { method: verb, path, handler } of compiled.table.controllerRoutes) {
+    const method = handler && calledMethod(handler);
+    const shared = compiled.methods.filter((each) => each.method === method);
+    for (const controller of controllersServing(path, shared)) {
+      const route = all.find(
+        (each) =>
+          each.route.handler === handler && each.route.path === path && (each.controller as object) === controller,
+      );
+      const isOfPackage = !generated.has(controller) && declaredRoute(method) !== undefined;
+      const code = route ? codeIn(route)?.code : isOfPackage ? undefined : method;
+      add(`${verb} ${path}`, ...(code ? [sourceOf(code)] : []));
+      for (const [kind, key] of Object.entries(ENHANCERS)) {
+        const used = [controller, method].flatMap(
+          (each) => (Reflect.getMetadata(key, each as object) ?? []) as unknown[],
+        );
+        add(`${verb} ${path}`, ...addEnhancers(kind as keyof typeof ENHANCERS, used));
+      }
+    }
+  }
+  for (const { controller, plan } of new Map(all.map((each) => [each.controller, each])).values())
+    for (const name of HOOK_NAMES)
+      for (const owner of prototypesOf(controller)) {
+        const hook = Object.getOwnPropertyDescriptor(owner, name)?.value as unknown;
+        if (hook) add(`hook ${name} of ${plan.options.endpoint}`, sourceOf(hook));
+      }
+  for (const plan of plans)
+    for (const metadata of [plan.metadata, ...[...plan.relations.values()].map((each) => each.metadata)]) {
+      if (metadata.expression !== undefined) add(`view ${metadata.name}`, describe(metadata.expression));
+      for (const { propertyPath, transformer, query } of metadata.columns) {
+        for (const each of [transformer ?? []].flat())
+          add(`transformer ${metadata.name}.${propertyPath}`, sourceOf(each.to, each.from));
+        if (query) add(`column ${metadata.name}.${propertyPath}`, sourceOf(query));
+      }
+    }
+  const provided = <T>(token: unknown): T | undefined =>
+    [...modules.values()].map(({ providers }) => providers.get(token as never)?.instance as T).find(Boolean);
+  const addDecisions = (name: string, decisions: Readonly<Record<string, unknown>>): void => {
+    for (const [option, value] of Object.entries(decisions))
+      if (value !== undefined) add(`${name} ${option}`, ...[value].flat().map(describe));
+  };
+  addDecisions('AccessModule', provided<Authenticator>(Authenticator)?.decidesBy ?? {});
+  const options = provided<UserOptions>(AUTH_OPTIONS);
+  if (options) addDecisions('AuthModule', decisionsOf(options));
+  for (const { name, decidesBy, ...plugin } of options?.plugins ?? [])
+    if (decidesBy) addDecisions(name, decidesBy);
+    else add(`plugin ${name}`, sourceOf(...functionsIn(plugin)));
+  const sorted = [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([name, texts]) => [name, [...texts].join(', ')]));
+}
+
+/** With a sign, so that no value is taken for one. */
+const sourceOf = (...code: readonly unknown[]): string => `#${hashOf(...code)}`;
+
+function describe(value: unknown): string {
+  if (typeof value === 'function') return sourceOf(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const isPlain = Object.getPrototypeOf(value) === Object.prototype;
+  return Object.values(value).some((each) => isFunction(each)) || !isPlain
+    ? sourceOf(isPlain ? undefined : value.constructor, ...functionsIn(value))
+    : Object.entries(value)
+        .map(([name, each]) => `${name}: ${describe(each)}`)
+        .join(' ');
+}
+
+/** Of arrays and plain objects, with those in them. */
+function functionsIn(value: unknown, seen = new Set<unknown>()): unknown[] {
+  if (typeof value === 'function') return [value];
+  const isPlain = Array.isArray(value) || (isObject(value) && Object.getPrototypeOf(value) === Object.prototype);
+  if (!isPlain || seen.has(value)) return [];
+  seen.add(value);
+  return Object.values(value as object).flatMap((each) => functionsIn(each, seen));
+}
+
+function decisionsOf({
+  claims,
+  issuer,
+  audience,
+  repositoryClass,
+  jwtExpirationHours,
+  accessTokenSeconds,
+  registrationFields,
+  throttle,
+  ...others
+}: UserOptions) {
+  const { tries, accountTries, addressTries } = (throttle ?? {}) as Readonly<Record<string, unknown>>;
+  return {
+    claims,
+    repositoryClass,
+    issuer: issuer && `requires ${String(issuer)}`,
+    audience: audience && `requires ${String(audience)}`,
+    jwtExpirationHours: accessTokenSeconds === undefined ? jwtExpirationHours : undefined,
+    registrationFields,
+    ...(throttle ? { tries, accountTries, addressTries } : { tries: Infinity }),
+    loginField: others['loginField'],
+  };
+}
