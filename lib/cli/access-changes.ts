@@ -57,7 +57,8 @@ function pairRows(before: readonly AccessRow[], after: readonly AccessRow[]): [A
 
 function compareRows(before: AccessRow, after: AccessRow): AccessChange | undefined {
   const change = (kind: AccessChange['kind']): AccessChange => ({ kind, route: after, before, after });
-  if (before.access !== after.access) return change(isWithin(after, before) ? 'narrower' : 'wider');
+  if (!isWithin(after, before)) return change('wider');
+  if (!isWithin(before, after)) return change('narrower');
   return JSON.stringify(before.rules) === JSON.stringify(after.rules) ? undefined : change('rules');
 }
 

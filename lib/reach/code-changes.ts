@@ -25,22 +25,31 @@ export function compareCode(before: CodeTable, after: CodeTable): CodeChange[] {
   const changes = [...names].flatMap((name) => {
     const [was, is] = [before.code[name], after.code[name]];
     if (was === is || (isUsed(name) && (was === undefined || is === undefined))) return [];
-    return is === undefined && !isLeft(after, before, name)
-      ? []
-      : [{ name, ...changeOf(was, is), cause: `${was} ${is}` }];
+    const isHarmless = is === undefined ? !isLeft(after, before, name) : isRoute(name) && isClosed(after, name);
+    const change = changeOf(was, is);
+    // What guards a new route is part of its access.
+    const isOfNew = isRoute(name) && rowsOf(before, name).length === 0 && change.kind === 'narrower';
+    return isHarmless || isOfNew ? [] : [{ name, ...change, cause: `${was} ${is}` }];
   });
   const byCause = groupBy(changes, ({ name, kind, text, cause }) =>
     isRoute(name) ? `${kind} ${text} ${cause}` : `${kind} ${name}`,
   );
   return [...byCause.values()].map((same) => {
-    const { kind, name, text } = same[0] as (typeof same)[number];
+    const [{ kind, name, text }] = same.toSorted((a, b) => a.name.length - b.name.length) as [(typeof same)[number]];
     return { kind, name, sentence: `${name}${text}${same.length > 1 ? `, in ${same.length} places` : ''}` };
   });
 }
 
+const rowsOf = ({ routes }: CodeTable, name: string): AccessRow[] =>
+  routes.filter(({ method, template }) => `${method} ${template}` === name);
+
+const isClosed = (table: CodeTable, name: string): boolean =>
+  rowsOf(table, name).every(({ access }) => access === 'nobody');
+
 /** Whether what has lost its code is still there: the route, the resource of a hook, or the entity of a column. */
-function isLeft({ routes, resources }: CodeTable, before: CodeTable, name: string): boolean {
-  if (isRoute(name)) return routes.some(({ method, template }) => `${method} ${template}` === name);
+function isLeft(after: CodeTable, before: CodeTable, name: string): boolean {
+  const { resources } = after;
+  if (isRoute(name)) return rowsOf(after, name).length > 0;
   const endpoint = /^hook \w+ of (.+)$/.exec(name)?.[1];
   if (endpoint !== undefined) return resources.some((each) => each.endpoint === endpoint);
   const entity = /^(?:view|transformer|column) (\w+)/.exec(name)?.[1];

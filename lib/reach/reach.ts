@@ -16,7 +16,7 @@ import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
 import { compileCode, type Code } from './code.js';
 import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { codeIn } from './operation-code.js';
-import { recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
+import { askForRoles, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
 import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
 
@@ -89,8 +89,7 @@ export async function namedRoles(plans: readonly Plan[], compiled: CompiledAcces
   for (const role of names)
     for (const plan of plans) {
       const makeCall = makeSymbolicCalls([role], compiled.roles.expand, plans, names);
-      await relatedRows(plan, makeCall);
-      for (const each of plan.options.knownOperations) await recordRows(plan, each.name, effectOf(each), makeCall);
+      for (const each of plan.options.knownOperations) await askForRoles(plan, each.name, makeCall);
     }
   return names;
 }
@@ -108,9 +107,9 @@ export function makeSymbolicCalls(
 
 async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: Context): Promise<ResourceReach> {
   const { options, schema } = plan;
-  const rows: Record<string, RowsByCaller> = {};
-  for (const each of routes)
-    rows[keyOf(each)] = await byCaller(context, (caller) => rowsOfOperation(each, caller, context));
+  const compileRows = async (each: GeneratedRoute) =>
+    [keyOf(each), await byCaller(context, (caller) => rowsOfOperation(each, caller, context))] as const;
+  const rows = Object.fromEntries(await Promise.all(routes.map(compileRows)));
   const viewsByCaller = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
   const views = (caller: CallerName): CallerViews => viewsByCaller.get(caller) as CallerViews;
   const may = (check: (views: CallerViews) => boolean): Callers =>

@@ -32,11 +32,29 @@ async function rowsOfParts(
   return allOf(...(await Promise.all(parts.map((part) => rowsOfPart(plan, part, operation, effect, makeCall)))));
 }
 
+/** Calls what decides on rows, so that the call notices the roles that it asks for. */
+export async function askForRoles(plan: Plan, operation: string, makeCall: MakeCall): Promise<void> {
+  for (const hasClaims of [true, false])
+    for (const part of plan.parts) await evaluate(plan, part, operation, makeCall(0, hasClaims));
+}
+
 interface Evaluated extends Evaluation {
-  /** `undefined` where the code of the application has failed. */
-  readonly addition?: Addition;
+  readonly addition: Addition | undefined;
   readonly symbolic: SymbolicCall;
-  readonly read: SymbolicCall['read'];
+}
+
+/** @returns `undefined` where the code of the application fails */
+async function evaluate(
+  plan: Plan,
+  part: Part,
+  operation: string,
+  { call }: SymbolicCall,
+): Promise<Addition | undefined> {
+  try {
+    return await part.add({ plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without });
+  } catch {
+    return undefined;
+  }
 }
 
 async function rowsOfPart(
@@ -46,25 +64,19 @@ async function rowsOfPart(
   effect: Effect,
   makeCall: MakeCall,
 ): Promise<Rows> {
-  const evaluate = async (probe: 0 | 1, hasClaims: boolean): Promise<Evaluated> => {
-    const symbolic = makeCall(probe, hasClaims);
-    const { call, read } = symbolic;
-    const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
+  const evaluateAs = async (...probe: Parameters<MakeCall>): Promise<Evaluated> => {
+    const symbolic = makeCall(...probe);
     const from = Date.now();
-    try {
-      const addition = await part.add(task);
-      const values: unknown[] = [];
-      const nameOf = (value: unknown): undefined => void values.push(value);
-      rowsOfAddition(addition, effect, { nameOf });
-      return { addition, symbolic, read, from, to: Date.now(), values };
-    } catch {
-      return { symbolic, read, from, to: Date.now(), values: [] };
-    }
+    const addition = await evaluate(plan, part, operation, symbolic);
+    const values: unknown[] = [];
+    const nameOf = (value: unknown): undefined => void (symbolic.nameOf(value) ?? values.push(value));
+    if (addition) rowsOfAddition(addition, effect, { nameOf });
+    return { addition, symbolic, from, to: Date.now(), values };
   };
-  const first = await evaluate(0, true);
+  const first = await evaluateAs(0, true);
   // The clock must move between the evaluations.
   if (first.values.some((value) => timeOf(value) !== undefined)) await setTimeout(3);
-  const second = await evaluate(1, true);
+  const second = await evaluateAs(1, true);
   const namesIn = compileTimeNames(first, second, String(codeOfPart(plan, part)));
   const rowsIn = ({ addition, symbolic, ...times }: Evaluated): Rows | undefined => {
     const nameOf = (value: unknown): string | undefined => symbolic.nameOf(value) ?? namesIn(times)(value);
@@ -76,11 +88,11 @@ async function rowsOfPart(
   const named = new Set(text.match(/:[\w$]+/g));
   const isCompared = (name: string): boolean => named.has(`:${name}`) || (name === 'id' && text.includes('own ('));
   const mayHide = part.kind === 'scope' || rows === 'none';
-  const isSaid = text === JSON.stringify(rowsIn(second)) && (!mayHide || [...first.read].every(isCompared));
+  const isSaid = text === JSON.stringify(rowsIn(second)) && (!mayHide || [...first.symbolic.read].every(isCompared));
   if (!rows || !isSaid) return condition(nameOfPart(plan, part));
-  const claims = [...first.read].filter(isClaim);
+  const claims = [...first.symbolic.read].filter(isClaim);
   if (claims.length === 0) return rows;
-  const without = rowsIn(await evaluate(0, false)) ?? 'none';
+  const without = rowsIn(await evaluateAs(0, false)) ?? 'none';
   if (without === 'none' || JSON.stringify(without) === text) return rows;
   const names = claims.toSorted().join(', ');
   return anyOf(allOf(rows, condition(`user with ${names}`)), allOf(without, condition(`user without ${names}`)));
