@@ -85,7 +85,7 @@ const isName = (token = ''): boolean => /^[\p{ID_Start}$_]/u.test(token);
 const NO_FUNCTION = ['if', 'for', 'while', 'switch', 'with', 'await'];
 
 export function normalForm(source: string): string {
-  const tokens = withoutModules(withFieldsInOrder(tokensOf(source)));
+  const tokens = inOneForm(withFieldsInOrder(tokensOf(source)));
   const { other, around } = bracketsOf(tokens);
   const locals = new Map<string, string>();
   const declare = (from: number, to: number): void => {
@@ -123,15 +123,20 @@ export function normalForm(source: string): string {
     .join(' ');
 }
 
-/** `(0, rules_1.isOwner)(user)` of CommonJS is `isOwner(user)`. */
-function withoutModules(tokens: readonly string[]): string[] {
+/** `(0, rules_1.isOwner)(user)` of CommonJS, and of Vite, is `isOwner(user)`. */
+function inOneForm(tokens: readonly string[]): string[] {
   const isModule = (name: string): boolean =>
-    /_\d+$/.test(name) && tokens.every((token, index) => token !== name || tokens[index + 1] === '.');
-  return tokens
-    .join('\0')
-    .replaceAll(/\(\0(?:0\0,\0)(\w+_\d+\0\.\0\w+)\0\)/g, '$1')
-    .replaceAll(/(^|[^.]\0)(\w+)\0\.\0/g, (text, before: string, name: string) => (isModule(name) ? before : text))
-    .split('\0');
+    /_\d+_*$/.test(name) && tokens.every((token, index) => token !== name || tokens[index + 1] === '.');
+  return (
+    tokens
+      .join('\0')
+      .replaceAll(/\(\0(?:0\0,\0)(\w+_\d+_*\0\.\0\w+)\0\)/g, '$1')
+      .replaceAll(/(^|[^.]\0)(\w+)\0\.\0/g, (text, before: string, name: string) => (isModule(name) ? before : text))
+      // Compilers write a single parameter, and the last comma of a list, in either way.
+      .replaceAll(/\(\0([\w$]+)\0\)\0=>/g, '$1\0=>')
+      .replaceAll(/([^,[]\0),\0(?=[)\]}])/g, '$1')
+      .split('\0')
+  );
 }
 
 /** `useDefineForClassFields` moves fields into the constructor: they become sorted assignments behind the class. */

@@ -183,12 +183,7 @@ export function oidc(options: OidcOptions): AuthPlugin {
     endpoints: ENDPOINTS,
     decidesBy: {
       register: settings.register,
-      ...Object.fromEntries(
-        [...settings.providers].map(([name, { issuer, clientId, redirectUris, verifiedClaim }]) => [
-          name,
-          [issuer, clientId, ...redirectUris, verifiedClaim],
-        ]),
-      ),
+      ...Object.fromEntries([...settings.providers].map(([name, { verifiedClaim }]) => [name, verifiedClaim])),
     },
     // Each begin stores a row, and many users may share an address.
     limits: { externalLogin: ({ addressTries }) => ({ address: addressTries * 10 }) },

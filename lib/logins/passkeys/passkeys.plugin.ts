@@ -37,11 +37,7 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       ...(isFactor ? [FactorChallenges, LoginSteps] : []),
     ],
     needsMethods: ['remove'],
-    decidesBy: {
-      rpId: settings.rpId,
-      origins: settings.origins,
-      factor: isFactor ? 'requires a passkey of users who have one' : 'none',
-    },
+    decidesBy: { factor: isFactor ? 'requires a passkey of users who have one' : 'none' },
     endpoints: isFactor ? [...ENDPOINTS, passkeyStep] : ENDPOINTS,
     limits: {
       passkey: limitByAddress,

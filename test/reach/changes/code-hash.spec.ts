@@ -62,6 +62,8 @@ describe('the hash of code stays the same', () => {
       'function (a, b) { try { a(b); } catch (error) { b(error); } }',
       'function (x, y) { try { x(y); } catch (e) { y(e); } }',
     ],
+    ['(a) => [a, 1]', 'a => [a, 1,]'],
+    ['() => LIMIT(OTHER)', '() => (0, rules_js_1.LIMIT)(rules_js_1.OTHER)'],
     ['() => \'a "word"\'', '() => "a \\"word\\""'],
   ])('where %s becomes %s', (one, other) => {
     expect(hash(`const subject = ${one};`)).toBe(hash(`const subject = ${other};`));
