@@ -63,9 +63,9 @@ function truncated(time: number, now: number, source: string, value: unknown): s
     const days = Math.round((time - today) / DAY);
     return days === 0 || readsClock ? nameOf('today', days * DAY) : undefined;
   }
-  const unit = UNITS.find((each) => time % each[1] === 0)?.[1];
+  const [name, unit] = UNITS.find((each) => time % each[1] === 0) ?? [];
   if (unit === undefined || !readsClock) return undefined;
   const distance = time - (now - (now % unit));
-  if (value instanceof Date) return nameOf('now', distance);
+  if (value instanceof Date) return nameOf(`now by ${name}`, distance);
   return Math.abs(distance) <= 1_000 ? ':now' : undefined;
 }
