@@ -108,7 +108,7 @@ class Notes implements OnApplicationBootstrap {
 @Module({
   imports: [
     TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true, synchronize: true }),
-    AuthModule.forRoot({ userClass: User, jwtSecret: 'a-secret-of-at-least-32-characters-for-tests' }),
+    AuthModule.forRoot({ userClass: User, jwtSecret: 'a-secret-of-at-least-32-characters-for-tests', roleHierarchy: { CHIEF: ['CLERK'] } }),
     CrudModule.forFeature({
       entity: Note,
       endpoint: '/notes',
@@ -120,6 +120,12 @@ class Notes implements OnApplicationBootstrap {
       endpoint: '/tenants/:tenantId/notes',
       owner: { field: 'ownerId', reads: true },
       scope: ({ user }: any) => (user?.id === 8 ? false : true),
+    }, {
+      entity: Note,
+      endpoint: '/own-notes',
+      enableRestore: true,
+      fieldPermissions: { secret: { read: ['CHIEF'], write: ['CHIEF'] } },
+      scope: ({ user }: any) => !!user && { ownerId: user.id },
     }),
   ],
   providers: [Notes],
@@ -271,6 +277,22 @@ describe('declarest explain', () => {
     ]);
     const [, rows] = await explained('GET', '/notes/1', '--as', 'CHIEF:7', '--claims', '{"tenantId":1}');
     expect(rows).toBe('Rows: tenantId = 1');
+  });
+
+  it('says the rows that the access table has, where roles include others', async () => {
+    for (const role of ['USER', 'CLERK', 'CHIEF'])
+      expect((await explained('GET', '/own-notes', '--as', role))[1]).toBe('Rows: own (ownerId)');
+  });
+
+  it('says that a deleted record is visible to the one who may restore it', async () => {
+    const restore = ['POST', '/own-notes/4/restore', '--as'];
+    expect((await explained(...restore, 'USER:5', '--record')).at(-1)).toBe('Record: visible');
+    expect((await explained(...restore, 'USER:6', '--record')).at(-1)).toBe(
+      'Record: not visible, because of the option `scope`: ownerId = 6',
+    );
+    expect((await explained('GET', '/own-notes/4', '--as', 'USER:5', '--record')).at(-1)).toBe(
+      'Record: not visible, because it is deleted or belongs to another class',
+    );
   });
 
   it.each<[request: readonly string[], record: string]>([
