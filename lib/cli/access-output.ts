@@ -1,5 +1,6 @@
 /** The access table for people, and its changes. */
 import { formatAccessRows, type AccessRow } from '../access/access-rows.js';
+import { groupBy } from '../routes/route.js';
 import type { Callers } from '../reach/callers.js';
 import { namedRows, type FieldReach, type ResourceReach } from '../reach/reach.js';
 import { compareCode } from '../reach/code-changes.js';
@@ -100,7 +101,7 @@ export function tableChanges(before: AccessTable, after: AccessTable, defaultAcc
   const ofReach = reach.filter(({ kind, operation }) => !said.has(`${kind} ${operation}`));
   const wider = new Set([...said, ...ofReach.map(({ kind, place }) => `${kind} ${place}`)]);
   const all: TableChange[] = [
-    ...ofRoutes.map((each) => ({ kind: each.kind, sentence: describeChange(each) })),
+    ...[...groupBy(ofRoutes, causeOf).values()].map(describeRoutes),
     ...describeReach(ofReach),
     ...code.filter(({ name }) => !wider.has(`wider ${name}`)),
   ];
@@ -124,6 +125,20 @@ const TITLES: Readonly<Partial<Record<TableChange['kind'], string>>> = {
 };
 
 const nameOf = ({ method, path }: AccessChange['route']): string => `${method} ${path}`;
+
+/** The access before and after, and the rules that only one of the tables has. */
+function causeOf({ kind, before, after }: AccessChange): string {
+  const others = (all: AccessRow | undefined, than: AccessRow | undefined): string[] | undefined =>
+    all?.rules.filter((rule) => !than?.rules.includes(rule));
+  const accesses = kind === 'rules' ? [] : [before?.access, after?.access];
+  return JSON.stringify([kind, accesses, others(before, after), others(after, before)]);
+}
+
+function describeRoutes(same: readonly AccessChange[]): TableChange {
+  const [first] = same.toSorted((a, b) => a.route.path.length - b.route.path.length) as [AccessChange];
+  const places = same.length > 1 ? `, in ${same.length} places` : '';
+  return { kind: first.kind, sentence: `${describeChange(first)}${places}` };
+}
 
 function describeChange({ route, before, after }: AccessChange): string {
   const describeRow = (row: AccessRow | undefined): string => {
