@@ -40,8 +40,9 @@ export function compareCode(before: CodeTable, after: CodeTable): CodeChange[] {
   });
 }
 
+/** A route for all methods has rows for some of them. */
 const rowsOf = ({ routes }: CodeTable, name: string): AccessRow[] =>
-  routes.filter(({ method, template }) => `${method} ${template}` === name);
+  routes.filter(({ method, template }) => [`${method} ${template}`, `ALL ${template}`].includes(name));
 
 const isClosed = (table: CodeTable, name: string): boolean =>
   rowsOf(table, name).every(({ access }) => access === 'nobody');
@@ -65,7 +66,7 @@ function changeOf(
   const removed = old.filter((each) => !present.includes(each));
   const added = present.filter((each) => !old.includes(each));
   const isNarrower = was !== undefined && is !== undefined && isLess(was, is);
-  const kind = isNarrower || (removed.length === 0 && added.every(refuses)) ? 'narrower' : 'look';
+  const kind = isNarrower || (removed.length === 0 && added.length > 0 && added.every(refuses)) ? 'narrower' : 'look';
   const parts = [
     ...added.map((each) =>
       isHash(each) ? (removed.some(isHash) ? '' : 'code of the application is new') : `now ${each}`,

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
  * source, such as that of a bound function, has the same hash everywhere.
  */
 export function hashOf(...code: readonly unknown[]): string {
-  const classes = code.flatMap((each) => (typeof each === 'function' ? chainOf(each) : []));
-  return createHash('sha256').update(classes.map(normalForm).join('\n')).digest('hex').slice(0, 8);
+  const texts = code.flatMap((each) => (typeof each === 'function' ? chainOf(each).map(normalForm) : String(each)));
+  return createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 8);
 }
 
 const chainOf = (code: object | null): string[] =>

@@ -12,8 +12,9 @@ import { calledMethod } from '../query-method/query-routes.js';
 import { applicationOf } from '../routes/application.js';
 import { controllersServing } from '../routes/controller-methods.js';
 import { declaredRoute } from '../routes/declared-route.js';
+import { groupBy } from '../routes/route.js';
 import { hashOf } from './code-hash.js';
-import { generatedRoutes } from './generated-routes.js';
+import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { codeIn } from './operation-code.js';
 
 /**
@@ -21,9 +22,6 @@ import { codeIn } from './operation-code.js';
  * `guard ` or `requires ` only refuse. No secret is among them.
  */
 export type Code = Readonly<Record<string, string>>;
-
-/** The metadata keys of `@UseGuards()`, `@UseInterceptors()` and `@UsePipes()`. */
-const ENHANCERS = { guard: '__guards__', interceptor: '__interceptors__', pipe: '__pipes__' } as const;
 
 interface UserOptions {
   readonly plugins: readonly AuthPlugin[];
@@ -36,58 +34,44 @@ export function compileCode(app: INestApplication, compiled: CompiledAccess): Co
     if (texts.length > 0) found.set(name, new Set([...(found.get(name) ?? []), ...texts]));
   };
   const { config, modules } = applicationOf(app);
-  /** @returns the names of those of the application */
-  const addEnhancers = (kind: keyof typeof ENHANCERS, all: readonly unknown[]): string[] =>
-    all.flatMap((each) => {
+  /** With the metadata keys of `@UseGuards()`, `@UseInterceptors()` and `@UsePipes()`. */
+  const enhancers = [
+    ['guard', '__guards__', config.getGlobalGuards(), config.getGlobalRequestGuards()],
+    ['interceptor', '__interceptors__', config.getGlobalInterceptors(), config.getGlobalRequestInterceptors()],
+    ['pipe', '__pipes__', config.getGlobalPipes(), config.getGlobalRequestPipes()],
+  ] as const;
+  const addEnhancers = (place: string, kind: string, all: readonly unknown[]): void => {
+    for (const each of all) {
       const type = (typeof each === 'function' ? each : (each as object).constructor) as { readonly name: string };
-      if ([each, type].some((code) => isOwnCode(code as object))) return [];
-      const hash = describe(each);
-      const name = `${kind} ${type === Object ? hash : type.name}`;
-      add(name, hash);
-      return [name];
-    });
+      if ([each, type].some((code) => isOwnCode(code as object))) continue;
+      const name = `${kind} ${type === Object ? describe(each) : type.name}`;
+      add(name, describe(each));
+      add(place, name);
+    }
+  };
+  for (const [kind, , instances, wrappers] of enhancers)
+    addEnhancers('every route', kind, [...instances, ...wrappers.map(({ metatype }) => metatype)]);
   for (const { access } of compiled.entries)
     for (const each of access.requirements)
       if ('policy' in each) add(`policy ${each.policy.name}`, sourceOf(each.policy.allows));
-  const metatypes = (wrappers: readonly { readonly metatype: unknown }[]) => wrappers.map(({ metatype }) => metatype);
-  add(
-    'every route',
-    ...addEnhancers('guard', [...config.getGlobalGuards(), ...metatypes(config.getGlobalRequestGuards())]),
-  );
-  add(
-    'every route',
-    ...addEnhancers('interceptor', [
-      ...config.getGlobalInterceptors(),
-      ...metatypes(config.getGlobalRequestInterceptors()),
-    ]),
-  );
-  add(
-    'every route',
-    ...addEnhancers('pipe', [...config.getGlobalPipes(), ...metatypes(config.getGlobalRequestPipes())]),
-  );
 
   const { all, plans } = generatedRoutes(app, compiled);
-  const generated = new Set(all.map(({ controller }) => controller as object));
+  const routes = groupBy(all, ({ route }) => route.handler);
+  const generated = new Map<object, GeneratedRoute>(all.map((each) => [each.controller, each]));
   for (const { method: verb, path, handler } of compiled.table.controllerRoutes) {
     const method = handler && calledMethod(handler);
     const shared = compiled.methods.filter((each) => each.method === method);
     for (const controller of controllersServing(path, shared)) {
-      const route = all.find(
-        (each) =>
-          each.route.handler === handler && each.route.path === path && (each.controller as object) === controller,
-      );
+      const route = routes.get(handler)?.find((each) => each.route.path === path && each.controller === controller);
       const isOfPackage = !generated.has(controller) && declaredRoute(method) !== undefined;
       const code = route ? codeIn(route)?.code : isOfPackage ? undefined : method;
-      add(`${verb} ${path}`, ...(code ? [sourceOf(code)] : []));
-      for (const [kind, key] of Object.entries(ENHANCERS)) {
-        const used = [controller, method].flatMap(
-          (each) => (Reflect.getMetadata(key, each as object) ?? []) as unknown[],
-        );
-        add(`${verb} ${path}`, ...addEnhancers(kind as keyof typeof ENHANCERS, used));
-      }
+      if (code) add(`${verb} ${path}`, sourceOf(code));
+      for (const target of [controller, method])
+        for (const [kind, key] of enhancers)
+          addEnhancers(`${verb} ${path}`, kind, (Reflect.getMetadata(key, target as object) ?? []) as unknown[]);
     }
   }
-  for (const { controller, plan } of new Map(all.map((each) => [each.controller, each])).values())
+  for (const { controller, plan } of generated.values())
     for (const name of HOOK_NAMES)
       for (const owner of prototypesOf(controller)) {
         const hook = Object.getOwnPropertyDescriptor(owner, name)?.value as unknown;
@@ -95,7 +79,7 @@ export function compileCode(app: INestApplication, compiled: CompiledAccess): Co
       }
   for (const plan of plans)
     for (const metadata of [plan.metadata, ...[...plan.relations.values()].map((each) => each.metadata)]) {
-      if (metadata.expression !== undefined) add(`view ${metadata.name}`, describe(metadata.expression));
+      if (metadata.expression !== undefined) add(`view ${metadata.name}`, sourceOf(metadata.expression));
       for (const { propertyPath, transformer, query } of metadata.columns) {
         for (const each of [transformer ?? []].flat())
           add(`transformer ${metadata.name}.${propertyPath}`, sourceOf(each.to, each.from));
@@ -141,26 +125,14 @@ function functionsIn(value: unknown, seen = new Set<unknown>()): unknown[] {
   return Object.values(value as object).flatMap((each) => functionsIn(each, seen));
 }
 
-function decisionsOf({
-  claims,
-  issuer,
-  audience,
-  repositoryClass,
-  jwtExpirationHours,
-  accessTokenSeconds,
-  registrationFields,
-  throttle,
-  ...others
-}: UserOptions) {
-  const { tries, accountTries, addressTries } = (throttle ?? {}) as Readonly<Record<string, unknown>>;
+/** Of `AuthModule`. */
+function decisionsOf({ throttle, accessTokenSeconds, jwtExpirationHours, ...options }: UserOptions) {
+  const { claims, issuer, audience, repositoryClass, registrationFields, loginField } = options;
+  const { tries, accountTries, addressTries } = (throttle ?? { tries: Infinity }) as Readonly<Record<string, unknown>>;
   return {
-    claims,
-    repositoryClass,
+    ...{ claims, repositoryClass, registrationFields, loginField, tries, accountTries, addressTries },
     issuer: issuer && `requires ${String(issuer)}`,
     audience: audience && `requires ${String(audience)}`,
     jwtExpirationHours: accessTokenSeconds === undefined ? jwtExpirationHours : undefined,
-    registrationFields,
-    ...(throttle ? { tries, accountTries, addressTries } : { tries: Infinity }),
-    loginField: others['loginField'],
   };
 }

@@ -1,5 +1,5 @@
 /** Single changes of a clinic, and what the check says of each. */
-import { type CanActivate, Controller, Get, Injectable, type NestInterceptor, UseGuards } from '@nestjs/common';
+import { All, type CanActivate, Controller, Get, Injectable, type NestInterceptor, UseGuards } from '@nestjs/common';
 import {
   CrudController,
   type CustomOperation,
@@ -130,6 +130,13 @@ class WithoutGuard extends ReportsController {
   @Get('desk')
   override desk() {
     return [];
+  }
+}
+@Controller('api/reports')
+class OtherBeds extends ReportsController {
+  @All('beds')
+  override beds() {
+    return 'all';
   }
 }
 @Controller('api/reports')
@@ -436,6 +443,7 @@ describe('code that decides', () => {
       'interceptor TimesInterceptor',
     ],
     ['a query of a handler changes', reports(OtherQuery), 'GET /api/reports/risks'],
+    ['a handler of all methods changes', reports(OtherBeds), 'ALL /api/reports/beds'],
     ['a handler is new', reports(ReportsController, Notices), 'GET /api/notices: code of the application is new'],
     [
       'an operation of the application changes',

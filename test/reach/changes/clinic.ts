@@ -1,5 +1,6 @@
 /** A clinic with two tenants, which a test declares with one change, and its access table. */
 import {
+  All,
   type CallHandler,
   type CanActivate,
   Controller,
@@ -321,6 +322,11 @@ export class ReportsController {
   @Get('hours')
   hours() {
     return ['08:00', '17:00'];
+  }
+
+  @All('beds')
+  beds() {
+    return 'tenant';
   }
 
   @Post('made')
