@@ -17,7 +17,7 @@ const chainOf = (code: object | null): string[] =>
 
 /** Whether an override does nothing but call the method that it overrides. */
 export const isForwarding = (method: object): boolean =>
-  /^(async )?(\w+) \( (.*)\) \{ return (await )?super \. \2 \( \3\) ;? ?\}$/.test(normalForm(String(method)));
+  /^(async )?(\w+) \( ([\w$ ,.]*)\) \{ return (await )?super \. \2 \( \3\) ;? ?\}$/.test(normalForm(String(method)));
 
 const SKIPPED = /(?:\s+|\/\/.*|\/\*[^]*?\*\/)+/y;
 const TOKENS = [

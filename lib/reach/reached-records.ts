@@ -14,10 +14,10 @@ export const rowsFor = (rows: RowsByCaller | undefined, callers: readonly Caller
 export const areAmong = (all: Callers | undefined, callers: readonly CallerName[]): boolean =>
   callers.some((caller) => isAmong(all ?? 'none', caller));
 
-/** By effect: what the caller must be allowed to do with a field. An operation that reads records also counts them. */
+/** What the caller must be allowed to do with a field, by the effect of the operation. */
 export const ACTIONS: Readonly<Record<string, keyof FieldReach>> = { read: 'read', create: 'create', update: 'update' };
 
-/** @param field that the operations show or write @returns none for `code`, of which nobody can tell what it reaches */
+/** Without `code`, of which nobody can tell what it reaches. @param field that the operations show or write */
 export function reachedByOperations(
   { resources }: Reach,
   entity: string,
@@ -26,26 +26,26 @@ export function reachedByOperations(
   field?: string,
 ): Rows {
   const action = ACTIONS[effect] ?? 'read';
-  const own = resources.filter(
-    (each) => each.entity === entity && (field === undefined || areAmong(each.fields[field]?.[action], callers)),
-  );
+  // An operation that reads records also counts them.
   const counts = (of = ''): boolean => of !== 'code' && (of === effect || (effect === 'count' && of === 'read'));
-  return anyOf(
-    ...own.flatMap(({ rows, effects }) =>
-      Object.keys(rows).flatMap((each) => (counts(effects[each]) ? [rowsFor(rows[each], callers)] : [])),
-    ),
-  );
+  const reached = resources
+    .filter((each) => each.entity === entity && (!field || areAmong(each.fields[field]?.[action], callers)))
+    .flatMap(({ rows, effects }) => Object.entries(rows).filter(([name]) => counts(effects[name])));
+  return anyOf(...reached.map(([, rows]) => rowsFor(rows, callers)));
 }
 
 /** By operations, and through relations of other records. */
 export function reachedRows(
   reach: Reach,
-  ...asked: Parameters<typeof reachedByOperations> extends [unknown, ...infer R] ? R : never
+  entity: string,
+  effect: string,
+  callers: readonly CallerName[],
+  field?: string,
 ): Rows {
-  const [entity, effect, callers, field] = asked;
   const related = reach.resources
     .flatMap((each) => Object.values(each.related))
     .filter((each) => each.entity === entity && (effect === 'read' || effect === 'count'))
-    .filter(({ fields }) => field === undefined || areAmong(fields[field]?.read, callers));
-  return anyOf(reachedByOperations(reach, ...asked), ...related.map(({ rows }) => rowsFor(rows, callers)));
+    .filter(({ fields }) => !field || areAmong(fields[field]?.read, callers));
+  const operations = reachedByOperations(reach, entity, effect, callers, field);
+  return anyOf(operations, ...related.map(({ rows }) => rowsFor(rows, callers)));
 }

@@ -120,6 +120,7 @@ it.each<[string, boolean]>([
   ['findAll() { return super.findAll(); }', true],
   ['findAll(query) { return super.findAll({ ...query, open: true }); }', false],
   ['findAll(query) { return super.count(query); }', false],
+  ['findAll({ sort }) { return super.findAll({ sort }); }', false],
   ['findAll(query, more) { return super.findAll(more, query); }', false],
   ['findAll(query) { this.check(); return super.findAll(query); }', false],
 ])('%s only calls the method that it overrides: %s', (method, expected) => {
