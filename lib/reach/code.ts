@@ -125,12 +125,16 @@ function functionsIn(value: unknown, seen = new Set<unknown>()): unknown[] {
   return Object.values(value as object).flatMap((each) => functionsIn(each, seen));
 }
 
+const OPTIONS = ['claims', 'repositoryClass', 'registrationFields', 'loginField'];
+
 /** Of `AuthModule`. */
-function decisionsOf({ throttle, accessTokenSeconds, jwtExpirationHours, ...options }: UserOptions) {
-  const { claims, issuer, audience, repositoryClass, registrationFields, loginField } = options;
+function decisionsOf({ issuer, audience, throttle, accessTokenSeconds, jwtExpirationHours, ...options }: UserOptions) {
   const { tries, accountTries, addressTries } = (throttle ?? { tries: Infinity }) as Readonly<Record<string, unknown>>;
   return {
-    ...{ claims, repositoryClass, registrationFields, loginField, tries, accountTries, addressTries },
+    ...Object.fromEntries(OPTIONS.map((name) => [name, options[name]])),
+    tries,
+    accountTries,
+    addressTries,
     issuer: issuer && `requires ${String(issuer)}`,
     audience: audience && `requires ${String(audience)}`,
     jwtExpirationHours: accessTokenSeconds === undefined ? jwtExpirationHours : undefined,
