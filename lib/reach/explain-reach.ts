@@ -10,6 +10,7 @@ import { userOf, type Principal } from '../http/principal.js';
 import type { ServedRoute } from '../routes/route.js';
 import { deletedFor, generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { effectOf, makeSymbolicCalls } from './reach.js';
+import { withCode } from './operation-code.js';
 import { recordRows, type MakeCall } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
 import { callAs, type SymbolicCall } from './symbolic-caller.js';
@@ -37,7 +38,7 @@ export async function explainReach(
   const asked = askedOf(app, compiled, request, asker);
   if (!asked) return [];
   const { plan, operation, makeCall } = asked;
-  const rows = await recordRows(plan, operation.name, effectOf(operation), makeCall);
+  const rows = withCode(asked, await recordRows(plan, operation.name, effectOf(operation), makeCall));
   const view = plan.viewsFor(makeCall(0, true).call.request).without;
   const { canInsert, canUpdate } = view.permissions;
   const { fields } = plan.schema;

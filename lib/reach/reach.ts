@@ -15,7 +15,7 @@ import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } f
 import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
 import { compileCode, type Code } from './code.js';
 import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
-import { codeIn } from './operation-code.js';
+import { codeIn, withCode } from './operation-code.js';
 import { askForRoles, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
 import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
@@ -163,9 +163,7 @@ async function rowsOfOperation(
   const access = anyOf(...byPath);
   if (access === 'none') return access;
   const records = await recordRows(plan, operation.name, effectOf(operation), context.makeCall(caller));
-  const code = codeIn({ controller, plan, operation });
-  // Code may leave out the conditions of the declaration.
-  return allOf(access, code === undefined ? records : anyOf(records, condition(`code: ${code.name}`)));
+  return allOf(access, withCode({ controller, plan, operation }, records));
 }
 
 const rowsAllowed = (access: Access, granted: readonly string[] | undefined): Rows =>

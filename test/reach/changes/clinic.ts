@@ -58,6 +58,7 @@ import {
 } from 'typeorm';
 import { tableChanges, type TableChange } from '../../../lib/cli/access-output.js';
 import { readSnapshot, writeSnapshot, type AccessTable } from '../../../lib/cli/access-snapshot.js';
+import type { LoadedModule } from '../../../lib/cli/load-module.js';
 import { compileApplication } from '../../../lib/cli/compile-application.js';
 import type { Platform } from '../../harness/platforms.js';
 import { TEST_SECRET } from '../../harness/tokens.js';
@@ -407,6 +408,11 @@ const RULES: Readonly<Record<string, (rules: Rules) => void>> = {
 };
 
 export const clinic = async (change: Change = {}, platform: Platform = 'express'): Promise<AccessTable> => {
+  const { compiled, reach } = await compileApplication(clinicModule(change), platform);
+  return { ...reach, routes: compiled.rows };
+};
+
+export function clinicModule(change: Change = {}): LoadedModule {
   const { options = {}, extend = {}, resources = [], plugins = (all) => all, policy = isOnDuty, without = [] } = change;
   const view = change.view ?? RECEPTION;
   const crud = (Object.keys(OPTIONS) as Name[]).flatMap((name) => {
@@ -463,9 +469,8 @@ export const clinic = async (change: Change = {}, platform: Platform = 'express'
       ...(change.interceptors ?? []).map((useClass) => ({ provide: APP_INTERCEPTOR, useClass })),
     ],
   };
-  const { compiled, reach } = await compileApplication({ module, configure: undefined }, platform);
-  return { ...reach, routes: compiled.rows };
-};
+  return { module, configure: undefined };
+}
 
 export const changesOf = (before: AccessTable, after: AccessTable, access = 'any token'): TableChange[] =>
   tableChanges(before, after, { access, requirements: [] });
