@@ -53,9 +53,13 @@ function isLeft(after: CodeTable, before: CodeTable, name: string): boolean {
   if (isRoute(name)) return rowsOf(after, name).length > 0;
   const endpoint = /^hook \w+ of (.+)$/.exec(name)?.[1];
   if (endpoint !== undefined) return resources.some((each) => each.endpoint === endpoint);
-  const entity = /^(?:view|transformer|column) (\w+)/.exec(name)?.[1];
+  const [kind = '', entity] = /^(view|transformer|column|plugin) (\w+)/.exec(name)?.slice(1) ?? [];
   const has = (all: CodeTable['resources']): boolean => all.some((each) => each.entity === entity);
-  return entity === undefined || !has(before.resources) || has(resources);
+  if (kind !== '') return !has(before.resources) || has(resources);
+  // A plugin that is gone opens nothing, unless it restricts.
+  const [owner] = name.split(' ');
+  const isOwned = Object.keys(after.code).some((each) => each.startsWith(`${owner} `));
+  return isOwned || (before.code[name] ?? '').split(', ').some(refuses);
 }
 
 function changeOf(

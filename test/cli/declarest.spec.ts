@@ -1,6 +1,6 @@
 /** The command line on compiled applications: as a program, and as the functions that it calls in a child process. */
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, writeFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApplicationCommand, type Outcome, parseCommand, USAGE } from '../../lib/cli/arguments.js';
@@ -211,6 +211,23 @@ describe('declarest access', () => {
         /^Narrower: GET \/a: ADMIN .* -> ADMIN, and EDITOR .*\nAccess did not become wider than in /,
       ),
     });
+  });
+
+  it('[3.5] exits with 1 where code that decides on access changed', async () => {
+    const file = join(folder, 'code.json');
+    await declarest('access', 'apps/app', ['--check', file, '--update'], ADMIN);
+    const recorded = await readFile(file, 'utf8');
+    await writeFile(file, recorded.replace(/("GET \/a": "#)\w+/, '$100000000'));
+    expect(await program('access', 'apps/app', ['--check', file], ADMIN)).toMatchObject({
+      code: 1,
+      stdout: [
+        'Changed, look at it: GET /a',
+        `Code or options that decide on access changed since ${file} in 1 place. Look at them, and accept them with --update.`,
+        '',
+      ].join('\n'),
+    });
+    const { stdout } = await declarest('access', 'apps/app', ['--check', file, '--format', 'github'], ADMIN);
+    expect(stdout).toContain('::error title=Code that decides on access changed::Changed, look at it: GET /a\n');
   });
 
   it('[3.5] finds the sample application as in its committed snapshot', async () => {

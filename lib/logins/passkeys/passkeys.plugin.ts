@@ -37,7 +37,7 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       ...(isFactor ? [FactorChallenges, LoginSteps] : []),
     ],
     needsMethods: ['remove'],
-    decidesBy: { factor: isFactor ? 'requires a passkey of users who have one' : 'none' },
+    decidesBy: { factor: isFactor ? 'requires a passkey of users who have one' : undefined },
     endpoints: isFactor ? [...ENDPOINTS, passkeyStep] : ENDPOINTS,
     limits: {
       passkey: limitByAddress,

@@ -49,7 +49,7 @@ const PASSKEYS: Plugin = {
     'PATCH passkeys/:id',
     'DELETE passkeys/:id',
   ],
-  code: { 'passkeys factor': 'none' },
+  code: {},
   note: "- Passkeys: the front end registers users and logs them in as declarest's `docs/passkeys.md` shows. They belong to the domain `PASSKEY_DOMAIN`, which cannot change later.",
 };
 

@@ -619,6 +619,14 @@ describe('an access that does not become wider', () => {
     ['a resource is removed', { options: { Message: null } }, 'removed'],
     ['operations are removed', { options: { Ward: { operations: ['findAll'] } } }, 'removed'],
     ['an endpoint has another name', { options: { Ward: { endpoint: '/api/units' } } }, 'new'],
+    [
+      'tokens of another issuer are not accepted',
+      both(
+        external(() => null),
+        {},
+      ),
+      'same',
+    ],
     ['handlers are removed', { controllers: [] }, 'removed'],
     ['registration is closed', { auth: { registration: false } }, 'removed'],
   ])('is not where %s', async (_name, change, kind) => {
