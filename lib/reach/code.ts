@@ -99,7 +99,7 @@ export function compileCode(app: INestApplication, compiled: CompiledAccess): Co
     if (decidesBy) addDecisions(name, decidesBy);
     else add(`plugin ${name}`, sourceOf(...functionsIn(plugin)));
   const sorted = [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([name, texts]) => [name, [...texts].join(', ')]));
+  return Object.fromEntries(sorted.map(([name, texts]) => [name, [...texts].toSorted().join(', ')]));
 }
 
 /** With a sign, so that no value is taken for one. */

@@ -52,6 +52,7 @@ const more = (...resources: object[]): Change => ({ resources });
 const withPlugins = (plugins: NonNullable<Change['plugins']>): Change => ({ plugins });
 const WHERE = ({ user }: Of) => !!user && { tenantId: user.tenantId };
 
+const FOREIGN: Change = { users: { authenticate: () => null } };
 const issuer = 'https://login.clinic.example';
 const tokens = (principal: object, audience = 'clinic'): Change => ({
   users: { authenticate: jwks({ issuer, audience, principal: principal as never }) },
@@ -263,6 +264,11 @@ describe('an access that becomes wider', () => {
       patient({ enableRestore: true, access: { ...OPTIONS.Patient.access, restore: ['NURSE'] } }),
       'POST /api/patients/:id/restore',
     ],
+    [
+      'a scope is removed, for users of another origin',
+      both(FOREIGN, { ...FOREIGN, options: { Patient: { scope: undefined } } }),
+      'is all',
+    ],
     // Fields and relations.
     [
       'a field is read by more',
@@ -387,6 +393,11 @@ describe('an access that becomes wider', () => {
 describe('code that decides', () => {
   it.each<[name: string, change: Change | [Change, Change], word: string]>([
     ['a policy changes', { policy: () => true }, 'policy onDuty'],
+    [
+      'a policy changes, for users of another origin',
+      both(FOREIGN, { ...FOREIGN, policy: () => true }),
+      'policy onDuty',
+    ],
     [
       'a hook changes',
       hooked(
@@ -525,6 +536,12 @@ describe('code that decides', () => {
 describe('an access that does not become wider', () => {
   it.each<[name: string, change: Change | [Change, Change], kind: Judgement]>([
     ['nothing changes', {}, 'same'],
+    ['nothing changes, for users of another origin', both(FOREIGN, { ...FOREIGN }), 'same'],
+    [
+      'guards of all routes have another order',
+      both(guarded(TenantGuard, OpenGuard), guarded(OpenGuard, TenantGuard)),
+      'same',
+    ],
     [
       'the order of roles changes',
       patient({ access: { ...OPTIONS.Patient.access, read: ['DOCTOR', 'NURSE'] } }),

@@ -44,7 +44,7 @@ it('has options and hashes of code by name, and no secret or hash of one', async
     'externalTokens issuer': 'https://login.clinic.example',
     'externalTokens audience': 'clinic, desk',
     'externalTokens userOf': hash,
-    'secondFactor factor': 'requires a factor of users who have one, requires a factor of ADMIN',
+    'secondFactor factor': 'requires a factor of ADMIN, requires a factor of users who have one',
     'sessions accessTokenSeconds': '900',
   });
   // Guards and interceptors of the package are none of the application.
