@@ -5,6 +5,7 @@ import { areNames, describe, expectKnownNames, InvalidOptionError } from '../opt
 import { declaredRoute, type RouteAccess } from '../routes/declared-route.js';
 import type { Effect, Rule } from './access.js';
 import { Authenticator } from './principal.js';
+import { markOwn } from '../http/own-code.js';
 
 type Decorator = ClassDecorator & MethodDecorator;
 
@@ -13,6 +14,7 @@ type DecoratedEffect = Pick<Rule, 'effect' | 'declaredBy'>;
 const DECORATED = Symbol('declarest.decoratedAccess');
 
 /** The guard of every handler with an access decorator. Warns at startup where no module applies it. */
+@markOwn
 @Injectable()
 class AppliedCheck implements CanActivate {
   constructor(@Optional() @Inject(Authenticator) authenticator?: Authenticator) {

@@ -34,6 +34,9 @@ export function bearerOf(request: HttpRequest): { readonly wasSent: boolean; rea
 }
 
 export abstract class Authenticator {
+  /** The decisions of a source of users. */
+  readonly decidesBy?: Readonly<Record<string, unknown>>;
+
   abstract authenticate(request: HttpRequest): Authentication;
 
   /** Looks up what the token does not say. Never rejects. @returns `undefined` where nothing has to be looked up */

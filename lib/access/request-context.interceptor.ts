@@ -3,7 +3,9 @@ import { Injectable, type CallHandler, type ExecutionContext, type NestIntercept
 import { Observable } from 'rxjs';
 import { contexts } from '../http/request-context.js';
 import { requestOf } from './principal.js';
+import { markOwn } from '../http/own-code.js';
 
+@markOwn
 @Injectable()
 export class RequestContextInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {

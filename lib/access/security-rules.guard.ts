@@ -11,6 +11,7 @@ import type { CompiledAccess } from './compiled-access.js';
 import { opensConnection, refusalIn } from './other-contexts.js';
 import { authenticate, authenticationOf, Authenticator, readCaller, requestOf } from './principal.js';
 import type { Authentication } from './principal.js';
+import { markOwn } from '../http/own-code.js';
 
 export interface Refused {
   readonly exception: AuthenticationRequired | AccessRefused | ServiceUnavailable;
@@ -107,6 +108,7 @@ export class AccessDecision {
  * The global guard: it applies the rules of every `SecurityConfig`. It is exported so that a test can override it.
  * @example builder.overrideProvider(SecurityRulesGuard).useValue({ canActivate: () => true });
  */
+@markOwn
 @Injectable()
 export class SecurityRulesGuard implements CanActivate {
   constructor(private readonly decision: AccessDecision) {}

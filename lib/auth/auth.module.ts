@@ -161,7 +161,7 @@ function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
     ...(reset || required ? [mailedLinks({ reset, required })] : []),
     ...(options.administration ? [administration()] : []),
     ...(options.jwtKeys === undefined ? [] : [jwks(options.jwtKeys)]),
-    ...(throttle?.storage === 'database' ? [{ name: 'throttle', tables: [ThrottleCount] }] : []),
+    ...(throttle?.storage === 'database' ? [{ name: 'throttle', tables: [ThrottleCount], decidesBy: {} }] : []),
     ...options.plugins,
     changeMails,
   ];

@@ -23,11 +23,15 @@ export function isWithin(inner: RowAccess, outer: RowAccess): boolean {
   );
 }
 
-/** @param defaultAccess the access of routes that match no rule: a new route with that access is not wider */
+/**
+ * @param defaultAccess the access of routes that match no rule: a new route with that access is not wider
+ * @param generated routes such as `GET /api/orders`, which are wider if they reach other records or fields than before
+ */
 export function compareAccess(
   before: readonly AccessRow[],
   after: readonly AccessRow[],
   defaultAccess: RowAccess,
+  generated: ReadonlySet<string> = new Set(),
 ): AccessChange[] {
   const [earlier, later] = [groupBy(before, keyOf), groupBy(after, keyOf)];
   const places = new Map([...after, ...before].map((row) => [`${keyOf(row)} ${row.path}`, row]));
@@ -35,7 +39,10 @@ export function compareAccess(
     const [old = [], present = []] = [earlier, later].map((table) =>
       (table.get(keyOf(row)) ?? []).filter(({ path }) => path === row.path),
     );
-    if (old.length === 0) return present.map((each) => compareNew(each, rowsServing(earlier, each), defaultAccess));
+    if (old.length === 0)
+      return present.map((each) =>
+        compareNew(each, rowsServing(earlier, each), generated.has(keyOf(each)) ? undefined : defaultAccess),
+      );
     if (present.length === 0) return old.map((each) => compareRemoved(each, rowsServing(later, each)));
     return pairRows(old, present).flatMap(([was, is]) => compareRows(was, is) ?? []);
   });
@@ -50,14 +57,15 @@ function pairRows(before: readonly AccessRow[], after: readonly AccessRow[]): [A
 
 function compareRows(before: AccessRow, after: AccessRow): AccessChange | undefined {
   const change = (kind: AccessChange['kind']): AccessChange => ({ kind, route: after, before, after });
-  if (before.access !== after.access) return change(isWithin(after, before) ? 'narrower' : 'wider');
+  if (!isWithin(after, before)) return change('wider');
+  if (!isWithin(before, after)) return change('narrower');
   return JSON.stringify(before.rules) === JSON.stringify(after.rules) ? undefined : change('rules');
 }
 
-function compareNew(row: AccessRow, served: readonly AccessRow[], defaultAccess: RowAccess): AccessChange {
+function compareNew(row: AccessRow, served: readonly AccessRow[], defaultAccess: RowAccess | undefined): AccessChange {
   const opened = served.find((was) => !isWithin(row, was));
   if (opened) return { kind: 'wider', route: row, before: opened, after: row };
-  const isWider = row.access === 'public' || !isWithin(row, defaultAccess);
+  const isWider = defaultAccess !== undefined && (row.access === 'public' || !isWithin(row, defaultAccess));
   return { kind: isWider ? 'wider' : 'new', route: row, before: undefined, after: row };
 }
 

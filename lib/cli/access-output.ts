@@ -1,10 +1,12 @@
 /** The access table for people, and its changes. */
 import { formatAccessRows, type AccessRow } from '../access/access-rows.js';
+import { groupBy } from '../routes/route.js';
 import type { Callers } from '../reach/callers.js';
 import { namedRows, type FieldReach, type ResourceReach } from '../reach/reach.js';
-import type { ReachChange } from '../reach/reach-changes.js';
+import { compareCode } from '../reach/code-changes.js';
+import { compareReach, describeReach } from '../reach/reach-changes.js';
 import { describeRows } from '../reach/rows.js';
-import type { AccessChange } from './access-changes.js';
+import { compareAccess, type AccessChange, type RowAccess } from './access-changes.js';
 import { writeSnapshot, type AccessTable } from './access-snapshot.js';
 import type { CommandOf } from './arguments.js';
 
@@ -70,6 +72,7 @@ const codeSpan = (text: string): string => (text.includes('`') ? `\`\` ${text} \
 
 const HEADINGS = {
   wider: 'Wider',
+  look: 'Changed, look at it',
   narrower: 'Narrower',
   new: 'New',
   removed: 'Removed',
@@ -77,15 +80,31 @@ const HEADINGS = {
 } as const;
 
 export interface TableChange {
-  readonly kind: AccessChange['kind'];
+  readonly kind: keyof typeof HEADINGS;
   readonly sentence: string;
 }
 
-/** Of rows, what a change of the route in the same direction says already is left out. */
-export function tableChanges(routes: readonly AccessChange[], reach: readonly ReachChange[]): TableChange[] {
-  const said = new Set(routes.map(({ kind, route }) => `${kind} ${route.method} ${route.path}`));
-  const further = reach.filter(({ kind, operation }) => !said.has(`${kind} ${operation}`));
-  const all = [...routes.map((each) => ({ kind: each.kind, sentence: describeChange(each) })), ...further];
+/** One line for one cause: what a change in the same direction says already is left out. */
+export function tableChanges(before: AccessTable, after: AccessTable, defaultAccess: RowAccess): TableChange[] {
+  const generated = new Set(after.resources.flatMap(({ rows }) => Object.keys(rows)));
+  const routes = compareAccess(before.routes, after.routes, defaultAccess, generated);
+  const reach = compareReach(before, after);
+  const reached = new Set(reach.flatMap(({ place, isNew }) => (isNew ? [place] : [])));
+  const code = compareCode(before, after);
+  const changed = new Set(code.map(({ name }) => name));
+  // The records of a new operation say more than its route, and so does code that nobody can see through.
+  const ofRoutes = routes.filter(
+    ({ kind, route, before: was }) =>
+      was !== undefined || (!reached.has(nameOf(route)) && !(kind === 'new' && changed.has(nameOf(route)))),
+  );
+  const said = new Set(ofRoutes.map(({ kind, route }) => `${kind} ${nameOf(route)}`));
+  const ofReach = reach.filter(({ kind, operation }) => !said.has(`${kind} ${operation}`));
+  const wider = new Set([...said, ...ofReach.map(({ kind, place }) => `${kind} ${place}`)]);
+  const all: TableChange[] = [
+    ...[...groupBy(ofRoutes, causeOf).values()].map(describeRoutes),
+    ...describeReach(ofReach),
+    ...code.filter(({ name }) => !wider.has(`wider ${name}`)),
+  ];
   return (Object.keys(HEADINGS) as TableChange['kind'][]).flatMap((kind) => all.filter((each) => each.kind === kind));
 }
 
@@ -96,9 +115,30 @@ export const formatChanges = (changes: readonly TableChange[], format: 'text' | 
       const text = `${HEADINGS[kind]}: ${sentence}`;
       if (format === 'text') return `${text}\n`;
       const escaped = text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-      return `::${kind === 'wider' ? 'error title=Access became wider' : 'notice title=Access changed'}::${escaped}\n`;
+      return `::${TITLES[kind] ?? 'notice title=Access changed'}::${escaped}\n`;
     })
     .join('');
+
+const TITLES: Readonly<Partial<Record<TableChange['kind'], string>>> = {
+  wider: 'error title=Access became wider',
+  look: 'error title=Code that decides on access changed',
+};
+
+const nameOf = ({ method, path }: AccessChange['route']): string => `${method} ${path}`;
+
+/** The access before and after, and the rules that only one of the tables has. */
+function causeOf({ kind, before, after }: AccessChange): string {
+  const others = (all: AccessRow | undefined, than: AccessRow | undefined): string[] | undefined =>
+    all?.rules.filter((rule) => !than?.rules.includes(rule));
+  const accesses = kind === 'rules' ? [] : [before?.access, after?.access];
+  return JSON.stringify([kind, accesses, others(before, after), others(after, before)]);
+}
+
+function describeRoutes(same: readonly AccessChange[]): TableChange {
+  const [first] = same.toSorted((a, b) => a.route.path.length - b.route.path.length) as [AccessChange];
+  const places = same.length > 1 ? `, in ${same.length} places` : '';
+  return { kind: first.kind, sentence: `${describeChange(first)}${places}` };
+}
 
 function describeChange({ route, before, after }: AccessChange): string {
   const describeRow = (row: AccessRow | undefined): string => {

@@ -15,10 +15,10 @@ export interface AccessTable extends Reach {
 const NAMES = ['method', 'path', 'template', 'access', 'requirements', 'rules'] as const;
 
 /** Rows that are the same for all callers are written once. */
-export function writeSnapshot({ routes, callers, resources }: AccessTable): string {
+export function writeSnapshot({ routes, callers, resources, code }: AccessTable): string {
   const named = routes.map((row) => Object.fromEntries(NAMES.map((name) => [name, row[name]])));
   const compact = resources.map((each) => mapRows(each, (rows) => (isSame(rows) ? rows[callers[0] as string] : rows)));
-  return `${JSON.stringify({ routes: named, callers, resources: compact }, undefined, 2)}\n`;
+  return `${JSON.stringify({ routes: named, callers, resources: compact, code }, undefined, 2)}\n`;
 }
 
 const isSame = (rows: RowsByCaller): boolean =>
@@ -49,24 +49,24 @@ export function readSnapshot(file: string): AccessTable | undefined {
     throw new CommandError(
       `${name} is not an access snapshot: ${reason}. Give another file, or delete this one and write it with --update.`,
     );
-  const { callers, resources, routes } = table as AccessTable;
+  const { callers, resources, routes, code } = table as AccessTable;
   const expand = (rows: RowsByCaller | Rows): RowsByCaller =>
     typeof rows === 'string' || Array.isArray(rows)
       ? Object.fromEntries(callers.map((caller) => [caller, rows as Rows]))
       : (rows as RowsByCaller);
-  return { routes, callers, resources: resources.map((each) => mapRows(each, expand) as ResourceReach) };
+  return { routes, callers, resources: resources.map((each) => mapRows(each, expand) as ResourceReach), code };
 }
 
 function problemOf(table: Partial<AccessTable> | null | undefined): string | undefined {
-  const { routes, callers, resources } = table ?? {};
-  if (!Array.isArray(routes) || !areNames(callers) || !Array.isArray(resources))
-    return 'it is not an object of routes, callers and resources';
+  const { routes, callers, resources, code } = table ?? {};
+  if (!Array.isArray(routes) || !areNames(callers) || !Array.isArray(resources) || !isMapOf(isText)(code))
+    return 'it is not an object of routes, callers, resources and code';
   const row = routes.findIndex((each: Partial<AccessRow> | null) => !isRow(each));
   if (row >= 0) return `route ${row + 1} is not an object of ${NAMES.join(', ')}`;
   const resource = resources.findIndex((each: unknown) => !isResource(each));
   return resource < 0
     ? undefined
-    : `resource ${resource + 1} is not an object of entity, endpoint, rows, reads, fields, deleted, related`;
+    : `resource ${resource + 1} is not an object of entity, endpoint, rows, effects, fields, deleted, related`;
 }
 
 const isRow = (row: Partial<AccessRow> | null): boolean =>
@@ -92,7 +92,7 @@ const isResource = isObjectOf({
   entity: isText,
   endpoint: isText,
   rows: isMapOf(areRowsByCaller),
-  reads: areNames,
+  effects: isMapOf(isText),
   fields: isMapOf(isObjectOf({ read: areCallers, create: areCallers, update: areCallers })),
   deleted: areCallers,
   related: isMapOf(

@@ -7,8 +7,6 @@ import { crudApplicationOf } from '../crud/nest/crud-application.js';
 import { explainReach, explainRecord } from '../reach/explain-reach.js';
 import { generatedRoutes } from '../reach/generated-routes.js';
 import { namedRoles } from '../reach/reach.js';
-import { compareReach } from '../reach/reach-changes.js';
-import { compareAccess } from './access-changes.js';
 import { formatChanges, formatTable, tableChanges, type TableChange } from './access-output.js';
 import { accessPage } from './access-page.js';
 import { readSnapshot, writeSnapshot } from './access-snapshot.js';
@@ -41,9 +39,7 @@ export async function runAccess(command: CommandOf<'access'>): Promise<Outcome> 
   }
   if (check === undefined) return { stdout: formatTable(table, format), code: 0 };
   const defaultAccess = { access: describeAccess(policy.fallback, () => []), requirements: [] };
-  const changes = before
-    ? tableChanges(compareAccess(before.routes, routes, defaultAccess), compareReach(before, reach))
-    : [];
+  const changes = before ? tableChanges(before, table, defaultAccess) : [];
   const stdout = formatChanges(changes, format === 'github' ? 'github' : 'text');
   if (!update) return checkSnapshot(check, changes, stdout);
   writeFile(check, writeSnapshot(table));
@@ -54,14 +50,20 @@ export async function runAccess(command: CommandOf<'access'>): Promise<Outcome> 
 }
 
 function checkSnapshot(file: string, changes: readonly TableChange[], described: string): Outcome {
-  const wider = changes.filter(({ kind }) => kind === 'wider').length;
+  const [wider, unclear] = ['wider', 'look'].map((kind) => {
+    const { length } = changes.filter((each) => each.kind === kind);
+    return length > 0 ? `${length} ${length === 1 ? 'place' : 'places'}` : undefined;
+  });
+  const isRefused = wider ?? unclear;
   const verdict =
-    wider > 0
-      ? `Access became wider than in ${file} in ${wider} ${wider === 1 ? 'place' : 'places'}. Accept it with --update.`
-      : changes.length > 0
-        ? `Access did not become wider than in ${file}. Record the changes with --update.`
-        : `Access is the same as in ${file}.`;
-  return { stdout: `${described}${verdict}\n`, code: wider > 0 ? 1 : 0 };
+    wider !== undefined
+      ? `Access became wider than in ${file} in ${wider}${unclear === undefined ? '' : `, and code changed in ${unclear}`}. Accept it with --update.`
+      : unclear !== undefined
+        ? `Code or options that decide on access changed since ${file} in ${unclear}. Look at them, and accept them with --update.`
+        : changes.length > 0
+          ? `Access did not become wider than in ${file}. Record the changes with --update.`
+          : `Access is the same as in ${file}.`;
+  return { stdout: `${described}${verdict}\n`, code: isRefused === undefined ? 0 : 1 };
 }
 
 const UNKNOWN_ROUTES =

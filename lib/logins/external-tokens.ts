@@ -58,6 +58,7 @@ export function externalTokens(options: ExternalTokensOptions): AuthPlugin {
   };
   return {
     name: 'externalTokens',
+    decidesBy: { ...(source.decidesBy ?? { source: source.start }), userOf },
     providers: [authenticatorProvider(authenticator, source)],
     authenticate: (services, request, bearer) =>
       bearer.bearerWasSent && !bearer.principal ? identify(services, request, bearer) : undefined,

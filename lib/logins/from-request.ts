@@ -52,6 +52,7 @@ export function fromRequest<R extends HttpRequest = IdentifiedRequest>(
   }
   return {
     inGuard: true,
+    decidesBy: { userOf, guards },
     async start(injectableOf) {
       const instances: CanActivate[] = [];
       for (const guard of guards as readonly (Type<CanActivate> | CanActivate)[])

@@ -45,6 +45,16 @@ export function jwks(options: JwksOptions): UserSource {
   };
   return {
     ...(credential && { credential }),
+    decidesBy: {
+      issuer,
+      audience: audiences ?? 'any',
+      jwksUri,
+      keys: typeof keys === 'function' ? keys : keys && 'given',
+      signature: secret === undefined ? 'public keys' : 'secret',
+      credential: credential && `${credential.in} ${credential.name}`,
+      clockTolerance,
+      principal,
+    },
     async start() {
       const jose = await import('jose').catch(() => {
         throw new InvalidOptionError('jwks', 'used with the package jose', 'none', 'run npm install jose');

@@ -11,6 +11,7 @@ import { describe } from '../options/invalid-option.js';
 import type { Accepts } from '../options/option-table.js';
 import { Application } from '../routes/application.js';
 import type { Authenticate, ExternalUser, UserSource } from './user-source.js';
+import { markOwn } from '../http/own-code.js';
 
 const LIMIT_MS = 5_000;
 const ANSWER = 'Users cannot be identified at the moment, try again';
@@ -25,6 +26,10 @@ export class SourceAuthenticator implements Authenticator, OnModuleInit {
     private readonly application: Application,
     private readonly moduleRef: ModuleRef,
   ) {}
+
+  get decidesBy(): Readonly<Record<string, unknown>> {
+    return this.source.decidesBy ?? { source: this.source.start };
+  }
 
   async onModuleInit(): Promise<void> {
     this.find = await this.source.start(async (type) => {
@@ -78,6 +83,7 @@ export class SourceAuthenticator implements Authenticator, OnModuleInit {
 }
 
 /** Identifies the user of `fromRequest()`. It runs in front of the guard that applies the rules. */
+@markOwn
 @Injectable()
 export class IdentifyingGuard implements CanActivate {
   constructor(@Inject(Authenticator) private readonly authenticator: SourceAuthenticator) {}

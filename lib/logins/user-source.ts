@@ -40,6 +40,11 @@ export interface UserSource {
   readonly credential?: CredentialPlace;
   /** Whether a guard identifies the user, behind the middleware of the application. @default false */
   readonly inGuard?: boolean;
+  /**
+   * What it decides by, for the snapshot of `declarest access`, as that of a plugin. Never a secret.
+   * @default a hash of `start`
+   */
+  readonly decidesBy?: Readonly<Record<string, unknown>>;
   /** Is called once for each application, when its providers exist. */
   start(injectableOf: InjectableOf): Promise<Authenticate> | Authenticate;
 }
@@ -56,6 +61,7 @@ export function sourceOf(option: string, authenticate: unknown): UserSource {
   if (isObject(authenticate) && isFunction(authenticate['start'])) return authenticate as object as UserSource;
   if (isClass(authenticate) && 'authenticate' in (authenticate.prototype as object))
     return {
+      decidesBy: { authenticate },
       async start(injectableOf) {
         const instance = await injectableOf(authenticate as Type<{ authenticate: Authenticate }>);
         return (request, context) => instance.authenticate(request, context);
@@ -63,7 +69,7 @@ export function sourceOf(option: string, authenticate: unknown): UserSource {
     };
   // A class cannot be called: its prototype, unlike that of a function, is not writable.
   if (isFunction(authenticate) && Object.getOwnPropertyDescriptor(authenticate, 'prototype')?.writable !== false)
-    return { start: () => authenticate as Authenticate };
+    return { decidesBy: { authenticate }, start: () => authenticate as Authenticate };
   const expected = 'a function, a class with the method `authenticate`, jwks(…), fromRequest(…), or an array of them';
   throw new InvalidOptionError(option, expected, describe(authenticate), 'set for example jwks({ issuer, audience })');
 }
@@ -78,6 +84,11 @@ export function tokenSourceOf(option: string, authenticate: unknown): UserSource
 
 const firstOf = (sources: readonly UserSource[]): UserSource => ({
   ...sources[0],
+  decidesBy: Object.fromEntries(
+    sources.flatMap(({ decidesBy, start }, place) =>
+      Object.entries(decidesBy ?? { start }).map(([name, value]) => [`${place + 1}. ${name}`, value]),
+    ),
+  ),
   async start(injectableOf) {
     const started = await Promise.all(sources.map((source) => source.start(injectableOf)));
     return async (request, context) => {

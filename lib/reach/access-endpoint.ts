@@ -14,7 +14,7 @@ import { and, keyIs } from '../crud/sql/condition.js';
 import { userOf } from '../http/principal.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
 import { groupBy, joinPaths, levelsOf } from '../routes/route.js';
-import { generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
+import { deletedFor, generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
 import { effectOf } from './reach.js';
 import { recordLimits, type RecordLimits } from './record-limits.js';
 import { callAs } from './symbolic-caller.js';
@@ -92,6 +92,7 @@ const ENDPOINT = accountEndpoint({
  */
 export const accessEndpoint = (): AuthPlugin => ({
   name: 'accessEndpoint',
+  decidesBy: {},
   endpoints: [ENDPOINT],
   describe: () => ({ schemas: [RESOURCE, LIST] }),
 });
@@ -189,7 +190,7 @@ async function permittedOn(
   const call = callAs(userOf(request), compiled.roles.expand, params);
   const granted = grantedTo(request, compiled);
   const key = plan.schema.key.readText(id);
-  const mayPurge = plan.viewsFor(request).without.list.choosesDeleted;
+  const views = plan.viewsFor(request);
   // The levels as they were sent: another spelling may have other rules.
   const sent = levelsOf(path.replace(/[?#].*$/s, ''));
   const levels = new Map(levelsOf(route.path).map((level, index) => [level, sent[index]]));
@@ -202,9 +203,8 @@ async function permittedOn(
     const handler = { getClass: () => controller, getHandler: () => each.route.handler } as RouteHandler;
     const concrete = { path: pathOf(each.route.path), params };
     if (decide(compiled.ofRoute(each.route.path, each.route.method, concrete, handler), granted)) continue;
-    const { name, undoes } = operation;
-    const reachesDeleted = undoes !== undefined || (name === 'delete' && mayPurge);
-    const { view } = await beginTask({ plan, call, hooks: {} }, name, reachesDeleted ? 'with' : 'without');
+    const { name } = operation;
+    const { view } = await beginTask({ plan, call, hooks: {} }, name, deletedFor(operation, views));
     const written = effectOf(operation) === 'change' ? view.preconditions.map(({ condition }) => condition) : [];
     const meeting = and(keyIs(plan.schema.key, key.value), view.visible, ...written);
     if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0) operations.push(name);
@@ -212,5 +212,9 @@ async function permittedOn(
   if (operations.length === 0) throw new NotFoundException(`No record at ${path}`);
   const { read, create, update } = fieldsFor(plan, request);
   const isUpdated = operations.some((name) => name === 'update' || name === 'patch');
-  return { operations, read, create, update: isUpdated ? update : [] };
+  const creations = routes.all.filter(
+    (each) => each.controller === controller && effectOf(each.operation) === 'create',
+  );
+  const isCreated = creations.some((each) => answersOf(each, granted).includes(true));
+  return { operations, read, create: isCreated ? create : [], update: isUpdated ? update : [] };
 }

@@ -2,14 +2,16 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { ACCESS_OPTIONS } from '../access/access-options.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
+import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Part, Plan } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
 import { and, keyIs, type Condition } from '../crud/sql/condition.js';
 import { userOf, type Principal } from '../http/principal.js';
 import type { ServedRoute } from '../routes/route.js';
-import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
+import { deletedFor, generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 import { effectOf, makeSymbolicCalls } from './reach.js';
-import { recordRows, type Effect, type MakeCall } from './record-rows.js';
+import { withCode } from './operation-code.js';
+import { recordRows, type MakeCall } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
 import { callAs, type SymbolicCall } from './symbolic-caller.js';
 
@@ -36,7 +38,7 @@ export async function explainReach(
   const asked = askedOf(app, compiled, request, asker);
   if (!asked) return [];
   const { plan, operation, makeCall } = asked;
-  const rows = await recordRows(plan, operation.name, effectOf(operation), makeCall);
+  const rows = withCode(asked, await recordRows(plan, operation.name, effectOf(operation), makeCall));
   const view = plan.viewsFor(makeCall(0, true).call.request).without;
   const { canInsert, canUpdate } = view.permissions;
   const { fields } = plan.schema;
@@ -74,7 +76,7 @@ export async function explainRecord(
   const id = asked?.params['id'];
   if (!asked || id === undefined) return 'Record: the path names no record of a generated resource';
   const { plan, operation, makeCall } = asked;
-  const standing = await recordStanding(plan, makeCall(0, true), operation.name, effectOf(operation), String(id));
+  const standing = await recordStanding(plan, makeCall(0, true), operation, String(id));
   return `Record: ${standing ?? 'visible'}`;
 }
 
@@ -82,12 +84,12 @@ export async function explainRecord(
 async function recordStanding(
   plan: Plan,
   { call, nameOf }: SymbolicCall,
-  operation: string,
-  effect: Effect,
+  operation: OperationDeclaration,
   id: string,
 ): Promise<string | undefined> {
   const { schema, store } = plan;
-  const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
+  const views = plan.viewsFor(call.request);
+  const task = { plan, call, hooks: {}, operation: operation.name, view: views[deletedFor(operation, views)] };
   const key = schema.key.readText(id);
   if (!('value' in key)) return `the id must be ${key.expected}`;
   const meets = async (...conditions: readonly Condition[]): Promise<boolean> =>
@@ -101,7 +103,7 @@ async function recordStanding(
     const describe = (of: readonly Condition[]): string =>
       `because of ${REASONS[part.kind]}: ${describeRows(allOf(...of.map((each) => rowsMeeting(each, nameOf))))}`;
     if (!(await meets(...conditions))) return `not visible, ${describe(conditions)}`;
-    if (effect === 'change' && !(await meets(...written)))
+    if (effectOf(operation) === 'change' && !(await meets(...written)))
       return `visible, and not to be changed, ${describe(written)}`;
   }
   return undefined;
@@ -139,6 +141,7 @@ function callsOf(
       },
     } as Principal;
     const user = known === undefined && claims === undefined ? any : any && withValues;
-    return { ...symbolic, call: callAs(user, expand, params as never) };
+    // As for the table: the package itself asks for roles without a scope.
+    return { ...symbolic, call: callAs(user, () => expand(roles ?? []), params as never) };
   };
 }

@@ -4,6 +4,7 @@ import type { CompiledAccess } from '../access/compiled-access.js';
 import type { RouteEntry } from '../access/route-access.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
 import { crudApplicationOf, type CrudControllerClass } from '../crud/nest/crud-application.js';
+import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { applicationOf, type Application } from '../routes/application.js';
 import { controllersServing } from '../routes/controller-methods.js';
@@ -33,6 +34,10 @@ export function generatedRoutes(
   const moduleRef = app.get(ModuleRef);
   return applicationOf(moduleRef).once(compileRoutes, moduleRef, compiled);
 }
+
+/** Which records an operation finds for a caller: those that it may restore or remove for good, too. */
+export const deletedFor = ({ name, undoes }: OperationDeclaration, { without }: CallerViews): keyof CallerViews =>
+  undoes !== undefined || (name === 'delete' && without.list.choosesDeleted) ? 'with' : 'without';
 
 const keyOf = (method: string, path: string): string => `${method} ${path}`;
 

@@ -1,18 +1,35 @@
 /** Compares what callers reached before with what they reach now. */
-import { BASE_ROLE } from '../http/principal.js';
-import { AND, isAmong, NOBODY, type CallerName, type Callers, type RowsByCaller } from './callers.js';
-import type { Reach, ResourceReach } from './reach.js';
-import { anyOf, describeRows, isWithin, type Rows } from './rows.js';
+import { groupBy } from '../routes/route.js';
+import { NOBODY, type CallerName } from './callers.js';
+import { ACTIONS, areAmong, callersIn, reachedByOperations, reachedRows, rowsFor } from './reached-records.js';
+import type { FieldReach, Reach, ResourceReach } from './reach.js';
+import { describeRows, isWithin, type Rows } from './rows.js';
 
-export interface ReachChange {
+interface Change {
   readonly kind: 'wider' | 'narrower' | 'new' | 'removed';
-  /** `USER: GET /api/orders: was own (customerId), is all` */
-  readonly sentence: string;
+  /** `GET /api/orders`, or `Product through Order.product`; empty where the text says it. */
+  readonly place: string;
+  /** `: was own (customerId), is all`, or `Product.cost was not readable, is readable` */
+  readonly text: string;
   /** The operation that gave no rows before or gives none now, which a change of its route may say: `GET /api/orders`. */
   readonly operation?: string;
+  /** Whether there was no such operation. */
+  readonly isNew?: boolean;
 }
 
-type Change = Omit<ReachChange, 'sentence'> & { readonly text: string };
+export interface ReachChange extends Change {
+  /** `everybody`, or their names. */
+  readonly callers: string;
+}
+
+/** One line for changes that differ in their place only. */
+export function describeReach(changes: readonly ReachChange[]): { kind: ReachChange['kind']; sentence: string }[] {
+  const byCause = groupBy(changes, ({ kind, callers, text }) => JSON.stringify([kind, callers, text]));
+  return [...byCause.values()].map((same) => {
+    const [{ kind, callers, place, text }] = same.toSorted((a, b) => a.place.length - b.place.length) as [ReachChange];
+    return { kind, sentence: `${callers}: ${place}${text}${same.length > 1 ? `, in ${same.length} places` : ''}` };
+  });
+}
 
 /** Versions of an endpoint differ in their routes, or else in their order. The entity may have another name now. */
 function resourceBefore(before: Reach, after: Reach, is: ResourceReach): ResourceReach | undefined {
@@ -26,70 +43,79 @@ function resourceBefore(before: Reach, after: Reach, is: ResourceReach): Resourc
   return was[now.indexOf(is)] ?? was[0];
 }
 
-/** Resources that are new are changes of their routes. */
+/** A resource, its state before, and a caller in both tables. */
+interface Compared {
+  readonly before: Reach;
+  readonly after: Reach;
+  readonly was: ResourceReach | undefined;
+  readonly is: ResourceReach;
+  readonly old: readonly CallerName[];
+  readonly present: readonly CallerName[];
+}
+
 export function compareReach(before: Reach, after: Reach): ReachChange[] {
   const callers = [...new Set([...after.callers, ...before.callers])];
-  const found = new Map<string, { readonly change: Change; readonly callers: CallerName[] }>();
+  const found = new Map<string, { readonly change: Change; readonly callers: Set<CallerName> }>();
   for (const is of after.resources) {
     const was = resourceBefore(before, after, is);
-    if (!was) continue;
     for (const caller of callers) {
       const [old, present] = [callersIn(before, caller), callersIn(after, caller)];
-      const changes = [
-        ...rowChanges(was, is, old, present),
-        ...fieldChanges(was, is, old, present),
-        ...relatedChanges(before, after, was, is, old, present),
-      ];
-      for (const change of changes) {
-        const key = `${change.kind} ${change.text}`;
-        const known = found.get(key) ?? { change, callers: [] };
+      const compared: Compared = { before, after, was, is, old, present };
+      for (const change of [rowChanges, fieldChanges, deletedChanges, relatedChanges].flatMap((find) =>
+        find(compared),
+      )) {
+        const key = JSON.stringify(change);
+        const known = found.get(key) ?? { change, callers: new Set() };
         found.set(key, known);
-        known.callers.push(caller);
+        known.callers.add(caller);
       }
     }
   }
-  return [...found.values()].map(({ change: { text, ...change }, callers: of }) => ({
+  return [...found.values()].map(({ change, callers: of }) => ({
     ...change,
-    sentence: `${of.length === callers.length ? 'everybody' : of.join(', ')}: ${text}`,
+    callers: of.size === callers.length ? 'everybody' : [...of].join(', '),
   }));
 }
 
-/** Several roles that a table does not name have there what one of them has, and a role what any user has. */
-const callersIn = ({ callers }: Reach, caller: CallerName): CallerName[] =>
-  callers.includes(caller) ? [caller] : caller.split(AND).map((role) => (callers.includes(role) ? role : BASE_ROLE));
-
-const rowsFor = (rows: RowsByCaller | undefined, callers: readonly CallerName[]): Rows =>
-  anyOf(...callers.map((caller) => rows?.[caller] ?? 'none'));
-
-const areAmong = (all: Callers, callers: readonly CallerName[]): boolean =>
-  callers.some((caller) => isAmong(all, caller));
-
-function changeOfRows(operation: string, was: Rows, is: Rows): Change[] {
+function changeOfRows(place: string, was: Rows, is: Rows): Change[] {
   if (isWithin(is, was) && isWithin(was, is)) return [];
   const kind = isWithin(is, was) ? 'narrower' : 'wider';
   const isOfRoute = was === 'none' || is === 'none';
-  return [
-    { kind, ...(isOfRoute && { operation }), text: `${operation}: was ${describeRows(was)}, is ${describeRows(is)}` },
-  ];
+  const text = `: was ${describeRows(was)}, is ${describeRows(is)}`;
+  return [{ kind, place, ...(isOfRoute && { operation: place }), text }];
 }
 
-/** New and removed operations are changes of their routes. */
-const rowChanges = (was: ResourceReach, is: ResourceReach, old: CallerName[], present: CallerName[]): Change[] =>
-  Object.keys(is.rows).flatMap((operation) =>
-    was.rows[operation]
-      ? changeOfRows(operation, rowsFor(was.rows[operation], old), rowsFor(is.rows[operation], present))
-      : [],
-  );
+/** Removed operations, and new ones that reach nothing new, are changes of their routes. */
+function rowChanges({ before, was, is, old, present }: Compared): Change[] {
+  return Object.keys(is.rows).flatMap((operation): Change[] => {
+    const now = rowsFor(is.rows[operation], present);
+    if (was?.rows[operation]) return changeOfRows(operation, rowsFor(was.rows[operation], old), now);
+    const effect = is.effects[operation] ?? 'code';
+    const isReached = (field?: string): boolean => isWithin(now, reachedRows(before, is.entity, effect, old, field));
+    const action = ACTIONS[effect];
+    const fields = Object.keys(is.fields).filter((name) => action && areAmong(is.fields[name]?.[action], present));
+    const unreached = fields.filter((name) => !isReached(name));
+    if (isReached() && unreached.length === 0) return [];
+    const names = unreached.length > 0 ? `, with the fields ${unreached.join(', ')}` : '';
+    const text = ` is new: reaches ${describeRows(now)} of ${is.entity}${names}`;
+    return [{ kind: 'wider', place: operation, text, operation, isNew: true }];
+  });
+}
 
-const ACTIONS = { read: 'readable', create: 'writable in new records', update: 'writable' } as const;
+const ABILITIES: Readonly<Record<keyof FieldReach, string>> = {
+  read: 'readable',
+  create: 'writable in new records',
+  update: 'writable',
+};
 
 function changeOf(what: string, ability: string, had: boolean, may: boolean): Change[] {
   if (had === may) return [];
   const [was, is] = may ? [`not ${ability}`, ability] : [ability, `not ${ability}`];
-  return [{ kind: may ? 'wider' : 'narrower', text: `${what} was ${was}, is ${is}` }];
+  return [{ kind: may ? 'wider' : 'narrower', place: '', text: `${what} was ${was}, is ${is}` }];
 }
 
-function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName[], present: CallerName[]): Change[] {
+function fieldChanges({ was, is, old, present }: Compared): Change[] {
+  if (!was) return [];
   const isReached = Object.values(is.rows).some((rows) => rowsFor(rows, present) !== 'none');
   const changes = Object.entries(is.fields).flatMap(([name, reach]): Change[] => {
     const earlier = was.fields[name];
@@ -97,54 +123,44 @@ function fieldChanges(was: ResourceReach, is: ResourceReach, old: CallerName[], 
     // Like a new route, a new field is wider where nobody needs a token for it.
     if (!earlier)
       return isReached && areAmong(reach.read, present)
-        ? [{ kind: present.includes(NOBODY) ? 'wider' : 'new', text: `${field} is new and readable` }]
+        ? [{ kind: present.includes(NOBODY) ? 'wider' : 'new', place: '', text: `${field} is new and readable` }]
         : [];
-    return (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).flatMap((action) =>
-      changeOf(field, ACTIONS[action], areAmong(earlier[action], old), areAmong(reach[action], present)),
+    return (Object.keys(ABILITIES) as (keyof FieldReach)[]).flatMap((action) =>
+      changeOf(field, ABILITIES[action], areAmong(earlier[action], old), areAmong(reach[action], present)),
     );
   });
-  const removed = Object.keys(was.fields).filter(
-    (name) => !is.fields[name] && areAmong(was.fields[name]?.read ?? 'none', old),
-  );
-  const [had, may] = [areAmong(was.deleted, old), areAmong(is.deleted, present)];
-  const deleted = `deleted records of ${is.entity}`;
+  const removed = Object.keys(was.fields).filter((name) => !is.fields[name] && areAmong(was.fields[name]?.read, old));
   return [
     ...changes,
-    ...removed.map((name): Change => ({ kind: 'removed', text: `${is.entity}.${name} is removed` })),
-    ...(had === may
-      ? []
-      : [
-          {
-            kind: may ? 'wider' : 'narrower',
-            text: `${deleted} were ${may ? 'none' : 'all'}, are ${may ? 'all' : 'none'}`,
-          } as const,
-        ]),
+    ...removed.map((name): Change => ({ kind: 'removed', place: '', text: `${is.entity}.${name} is removed` })),
   ];
 }
 
-function relatedChanges(
-  before: Reach,
-  after: Reach,
-  was: ResourceReach,
-  is: ResourceReach,
-  old: CallerName[],
-  present: CallerName[],
-): Change[] {
+function deletedChanges({ before, was, is, old, present }: Compared): Change[] {
+  const earlier = was ? [was] : before.resources.filter(({ entity }) => entity === is.entity);
+  const [had, may] = [earlier.some((each) => areAmong(each.deleted, old)), areAmong(is.deleted, present)];
+  if (had === may || (!was && had)) return [];
+  const [earlierRows, rows] = may ? ['none', 'all'] : ['all', 'none'];
+  const text = `deleted records of ${is.entity} were ${earlierRows}, are ${rows}`;
+  return [{ kind: may ? 'wider' : 'narrower', place: '', text }];
+}
+
+function relatedChanges({ before, after, was, is, old, present }: Compared): Change[] {
   return Object.entries(is.related).flatMap(([path, { entity, rows, fields, link }]): Change[] => {
-    const earlier = was.related[path];
+    const earlier = was?.related[path];
     const now = rowsFor(rows, present);
-    const operation = `${entity} through ${is.entity}.${path}`;
-    // What a caller reached by operations of its own is no more through a relation.
+    const place = `${entity} through ${is.entity}.${path}`;
+    // What a caller reached otherwise is no more through a relation.
     const ofKnown = (changes: Change[], known: Rows): Change[] =>
       changes.map((each) => (each.kind === 'wider' && isWithin(now, known) ? { ...each, kind: 'new' } : each));
     const ofRows = ofKnown(
-      changeOfRows(operation, rowsFor(earlier?.rows, old), now),
-      reachedOtherwise(before, entity, old),
+      changeOfRows(place, rowsFor(earlier?.rows, old), now),
+      reachedRows(before, entity, 'read', old),
     );
     const ofLinks = changeOf(
       `the relation ${is.entity}.${path}`,
       'writable',
-      areAmong(earlier?.link ?? 'none', old),
+      areAmong(earlier?.link, old),
       areAmong(link, present),
     );
     // All fields of records that were not reached, or are no more.
@@ -152,28 +168,19 @@ function relatedChanges(
     const names = new Set([...Object.keys(fields), ...Object.keys(earlier?.fields ?? {})]);
     const ofFields = [...names].flatMap((name) => {
       const may = (action: 'read' | 'filter') =>
-        [
-          areAmong(earlier?.fields[name]?.[action] ?? 'none', old),
-          areAmong(fields[name]?.[action] ?? 'none', present),
-        ] as const;
-      const text = `${operation}: ${name}`;
+        [areAmong(earlier?.fields[name]?.[action], old), areAmong(fields[name]?.[action], present)] as const;
+      const text = `: ${name}`;
       const readable = changeOf(text, 'readable', ...may('read'));
       const changes = readable.length > 0 ? readable : changeOf(text, 'filterable', ...may('filter'));
       // A new column is a change of its resource.
       const isColumn = before.resources.some((each) => each.entity === entity && each.fields[name]);
       return ofKnown(
-        changes,
-        isColumn ? reachedOtherwise(before, entity, old, name) : reachedOtherwise(after, entity, present, name),
+        changes.map((each) => ({ ...each, place })),
+        isColumn
+          ? reachedRows(before, entity, 'read', old, name)
+          : reachedByOperations(after, entity, 'read', present, name),
       );
     });
     return [...ofRows, ...ofLinks, ...ofFields];
   });
-}
-
-/** @param field that the operations show */
-function reachedOtherwise({ resources }: Reach, entity: string, callers: readonly CallerName[], field?: string): Rows {
-  const own = resources.filter(
-    (each) => each.entity === entity && (field === undefined || areAmong(each.fields[field]?.read ?? 'none', callers)),
-  );
-  return anyOf(...own.flatMap(({ rows, reads }) => reads.map((operation) => rowsFor(rows[operation], callers))));
 }

@@ -2,13 +2,9 @@
 import type { INestApplication } from '@nestjs/common';
 import { decide, type Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { overridesOf } from '../crud/nest/declaration-warnings.js';
-import type { CrudControllerClass } from '../crud/nest/crud-application.js';
 import { rolesOf as rolesInOptions } from '../crud/declare/resolve-options.js';
-import type { CustomOperation } from '../crud/declare/custom-operation.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Operation } from '../crud/operations/operation.js';
-import { standardOperations } from '../crud/operations/standard-operations.js';
 import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { pathOf } from '../crud/plan/relation-parameters.js';
@@ -17,8 +13,10 @@ import { BASE_ROLE } from '../http/principal.js';
 import { groupBy } from '../routes/route.js';
 import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } from './callers.js';
 import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
+import { compileCode, type Code } from './code.js';
 import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
-import { codeOf, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
+import { codeIn, withCode } from './operation-code.js';
+import { askForRoles, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
 import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
 
@@ -42,8 +40,8 @@ export interface ResourceReach {
   readonly endpoint: string;
   /** By operation: `GET /api/orders/:id`. */
   readonly rows: Readonly<Record<string, RowsByCaller>>;
-  /** The operations that only read and answer records: not those that count, for example. */
-  readonly reads: readonly string[];
+  /** `read` answers records, `count` something else about them, and nobody can tell what `code` does. */
+  readonly effects: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, FieldReach>>;
   /** Who may ask for deleted records too, and remove them for good. */
   readonly deleted: Callers;
@@ -64,6 +62,7 @@ export interface Reach {
    */
   readonly callers: readonly CallerName[];
   readonly resources: readonly ResourceReach[];
+  readonly code: Code;
 }
 
 /** The resources in the order of their declaration. */
@@ -80,7 +79,7 @@ export async function compileReach(app: INestApplication, compiled: CompiledAcce
   const context: Context = { compiled, plans, callers, rolesOf, makeCall };
   const byPlan = groupBy(all, ({ plan }) => plan);
   const resources = await Promise.all(plans.map((plan) => reachOf(plan, byPlan.get(plan) ?? [], context)));
-  return { callers, resources };
+  return { callers, resources, code: compileCode(app, compiled) };
 }
 
 /** `USER`, and every role that a rule, the hierarchy, an option of a resource or its scope names. */
@@ -90,8 +89,7 @@ export async function namedRoles(plans: readonly Plan[], compiled: CompiledAcces
   for (const role of names)
     for (const plan of plans) {
       const makeCall = makeSymbolicCalls([role], compiled.roles.expand, plans, names);
-      await relatedRows(plan, makeCall);
-      for (const each of plan.options.knownOperations) await recordRows(plan, each.name, effectOf(each), makeCall);
+      for (const each of plan.options.knownOperations) await askForRoles(plan, each.name, makeCall);
     }
   return names;
 }
@@ -109,9 +107,9 @@ export function makeSymbolicCalls(
 
 async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: Context): Promise<ResourceReach> {
   const { options, schema } = plan;
-  const rows: Record<string, RowsByCaller> = {};
-  for (const each of routes)
-    rows[keyOf(each)] = await byCaller(context, (caller) => rowsOfOperation(each, caller, context));
+  const compileRows = async (each: GeneratedRoute) =>
+    [keyOf(each), await byCaller(context, (caller) => rowsOfOperation(each, caller, context))] as const;
+  const rows = Object.fromEntries(await Promise.all(routes.map(compileRows)));
   const viewsByCaller = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
   const views = (caller: CallerName): CallerViews => viewsByCaller.get(caller) as CallerViews;
   const may = (check: (views: CallerViews) => boolean): Callers =>
@@ -128,7 +126,7 @@ async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: C
     entity: schema.name,
     endpoint: options.endpoint,
     rows,
-    reads: [...new Set(routes.filter(answersRecords).map(keyOf))],
+    effects: Object.fromEntries(routes.map((each) => [keyOf(each), describeEffect(each)])),
     fields: Object.fromEntries(fields),
     deleted: may((each) => each.without.list.choosesDeleted),
     related: await relatedOf(plan, rows, views, context),
@@ -137,10 +135,18 @@ async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: C
 
 const keyOf = ({ route }: GeneratedRoute): string => `${route.method} ${route.path}`;
 
-function answersRecords({ operation }: GeneratedRoute): boolean {
+function describeEffect({ controller, plan, operation }: GeneratedRoute): string {
+  if (codeIn({ controller, plan, operation })) return 'code';
+  if (effectOf(operation) !== 'read') return originalOf(operation, plan).name;
   const { data } = (operation as Operation).description;
   // Without data, the answer is a file of records.
-  return effectOf(operation) === 'read' && typeof data !== 'object' && typeof data !== 'function';
+  return typeof data !== 'object' && typeof data !== 'function' ? 'read' : 'count';
+}
+
+/** `update` of `patchMany`. */
+function originalOf(operation: OperationDeclaration, plan: Plan): OperationDeclaration {
+  const original = plan.options.knownOperations.find(({ name }) => name === operation.copyOf);
+  return original ? originalOf(original, plan) : operation;
 }
 
 async function rowsOfOperation(
@@ -157,7 +163,7 @@ async function rowsOfOperation(
   const access = anyOf(...byPath);
   if (access === 'none') return access;
   const records = await recordRows(plan, operation.name, effectOf(operation), context.makeCall(caller));
-  return allOf(access, records, ...codeIn(controller, plan, operation));
+  return allOf(access, withCode({ controller, plan, operation }, records));
 }
 
 const rowsAllowed = (access: Access, granted: readonly string[] | undefined): Rows =>
@@ -173,17 +179,6 @@ const CREATIONS: readonly string[] = ['create', 'createMany'];
 
 export const effectOf = ({ name, route }: OperationDeclaration): Effect =>
   route.verb === 'GET' ? 'read' : CREATIONS.includes(name) ? 'create' : 'change';
-
-/** The application's own code that an operation runs may decide otherwise. */
-function codeIn(controller: CrudControllerClass, { options }: Plan, { name }: OperationDeclaration): Rows[] {
-  const override = overridesOf(controller).find((each) => each.operation.name === name);
-  if (override) return [condition(codeOf(override.path, override.method))];
-  const custom = options.operations?.find(
-    (each): each is CustomOperation =>
-      typeof each === 'object' && each.name === name && !(standardOperations as readonly object[]).includes(each),
-  );
-  return custom ? [condition(codeOf(name, custom.run))] : [];
-}
 
 async function relatedOf(
   plan: Plan,

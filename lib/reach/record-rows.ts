@@ -1,7 +1,9 @@
 /** Which rows of a resource an operation gives to a caller whose values are not known. */
-import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { ScopeReference } from '../crud/declare/scope.js';
 import type { Addition, Part, Plan } from '../crud/plan/plan.js';
+import { hashOf } from './code-hash.js';
+import { compileTimeNames, timeOf, type Evaluation } from './present-time.js';
 import { isClaim, type SymbolicCall } from './symbolic-caller.js';
 import { allOf, anyOf, condition, rowsMeeting, type Rows } from './rows.js';
 
@@ -30,6 +32,31 @@ async function rowsOfParts(
   return allOf(...(await Promise.all(parts.map((part) => rowsOfPart(plan, part, operation, effect, makeCall)))));
 }
 
+/** Calls what decides on rows, so that the call notices the roles that it asks for. */
+export async function askForRoles(plan: Plan, operation: string, makeCall: MakeCall): Promise<void> {
+  for (const hasClaims of [true, false])
+    for (const part of plan.parts) await evaluate(plan, part, operation, makeCall(0, hasClaims));
+}
+
+interface Evaluated extends Evaluation {
+  readonly addition: Addition | undefined;
+  readonly symbolic: SymbolicCall;
+}
+
+/** @returns `undefined` where the code of the application fails */
+async function evaluate(
+  plan: Plan,
+  part: Part,
+  operation: string,
+  { call }: SymbolicCall,
+): Promise<Addition | undefined> {
+  try {
+    return await part.add({ plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without });
+  } catch {
+    return undefined;
+  }
+}
+
 async function rowsOfPart(
   plan: Plan,
   part: Part,
@@ -37,30 +64,38 @@ async function rowsOfPart(
   effect: Effect,
   makeCall: MakeCall,
 ): Promise<Rows> {
-  const evaluate = async (probe: 0 | 1, hasClaims: boolean) => {
-    const symbolic = makeCall(probe, hasClaims);
-    const { call } = symbolic;
-    const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
-    try {
-      return { rows: rowsOfAddition(await part.add(task), effect, symbolic), read: symbolic.read };
-    } catch {
-      return { rows: undefined, read: symbolic.read };
-    }
+  const evaluateAs = async (...probe: Parameters<MakeCall>): Promise<Evaluated> => {
+    const symbolic = makeCall(...probe);
+    const from = Date.now();
+    const addition = await evaluate(plan, part, operation, symbolic);
+    const values: unknown[] = [];
+    const nameOf = (value: unknown): undefined => void (symbolic.nameOf(value) ?? values.push(value));
+    if (addition) rowsOfAddition(addition, effect, { nameOf });
+    return { addition, symbolic, from, to: Date.now(), values };
   };
-  const [first, second] = [await evaluate(0, true), await evaluate(1, true)];
-  const text = JSON.stringify(first.rows ?? 'none');
+  const first = await evaluateAs(0, true);
+  // The clock must move between the evaluations.
+  if (first.values.some((value) => timeOf(value) !== undefined)) await setTimeout(3);
+  const second = await evaluateAs(1, true);
+  const namesIn = compileTimeNames(first, second, String(codeOfPart(plan, part)));
+  const rowsIn = ({ addition, symbolic, ...times }: Evaluated): Rows | undefined => {
+    const nameOf = (value: unknown): string | undefined => symbolic.nameOf(value) ?? namesIn(times)(value);
+    return addition && rowsOfAddition(addition, effect, { nameOf });
+  };
+  const rows = rowsIn(first);
+  const text = JSON.stringify(rows ?? 'none');
   // What is read and not compared decides in a way that no condition says.
   const named = new Set(text.match(/:[\w$]+/g));
   const isCompared = (name: string): boolean => named.has(`:${name}`) || (name === 'id' && text.includes('own ('));
-  const mayHide = part.kind === 'scope' || first.rows === 'none';
-  const isSaid = text === JSON.stringify(second.rows) && (!mayHide || [...first.read].every(isCompared));
-  if (!first.rows || !isSaid) return condition(codeOfPart(plan, part));
-  const claims = [...first.read].filter(isClaim);
-  if (claims.length === 0) return first.rows;
-  const without = (await evaluate(0, false)).rows ?? 'none';
-  if (without === 'none' || JSON.stringify(without) === text) return first.rows;
+  const mayHide = part.kind === 'scope' || rows === 'none';
+  const isSaid = text === JSON.stringify(rowsIn(second)) && (!mayHide || [...first.symbolic.read].every(isCompared));
+  if (!rows || !isSaid) return condition(nameOfPart(plan, part));
+  const claims = [...first.symbolic.read].filter(isClaim);
+  if (claims.length === 0) return rows;
+  const without = rowsIn(await evaluateAs(0, false)) ?? 'none';
+  if (without === 'none' || JSON.stringify(without) === text) return rows;
   const names = claims.toSorted().join(', ');
-  return anyOf(allOf(first.rows, condition(`user with ${names}`)), allOf(without, condition(`user without ${names}`)));
+  return anyOf(allOf(rows, condition(`user with ${names}`)), allOf(without, condition(`user without ${names}`)));
 }
 
 export function rowsOfAddition(
@@ -72,17 +107,15 @@ export function rowsOfAddition(
   return allOf(...applied.map((each) => rowsMeeting(each, nameOf)));
 }
 
-/** What code decides that cannot be said as a condition. */
-function codeOfPart({ options, schema }: Plan, { kind }: Part): string {
-  const { scope } = options;
-  if (kind !== 'scope' || scope === undefined) return `code: ${kind} of ${schema.name}`;
-  return scope instanceof ScopeReference
-    ? codeOf(scope.provider.name, scope.provider)
-    : codeOf(`scope of ${schema.name}`, scope);
+/** What decides that cannot be said as a condition: `code: ArticleScope#3f9a1c02`, with a hash of its source. */
+function nameOfPart(plan: Plan, part: Part): string {
+  const { scope } = plan.options;
+  const code = codeOfPart(plan, part);
+  if (code === undefined) return `code: ${part.kind} of ${plan.schema.name}`;
+  return `code: ${scope instanceof ScopeReference ? scope.provider.name : `scope of ${plan.schema.name}`}#${hashOf(code)}`;
 }
 
-/** `code: ArticleScope#3f9a1c02`: the hash changes with the source, and not with the layout that a compiler gives it. */
-export function codeOf(name: string, code: object): string {
-  const source = String(code).replace(/\s+/g, '').replace(/["'`]/g, "'");
-  return `code: ${name}#${createHash('sha256').update(source).digest('hex').slice(0, 8)}`;
+function codeOfPart({ options: { scope } }: Plan, { kind }: Part): object | undefined {
+  if (kind !== 'scope') return undefined;
+  return scope instanceof ScopeReference ? scope.provider : scope;
 }

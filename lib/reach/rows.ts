@@ -1,6 +1,7 @@
 /** Which rows a caller reaches, as alternatives of conditions, and whether they are more than before. */
-import type { Condition, Conjunction } from '../crud/sql/condition.js';
-import { OPERATORS } from '../crud/sql/operators.js';
+import { and, compare, or, type Comparison, type Condition, type Conjunction } from '../crud/sql/condition.js';
+import { OPERATORS, type OperatorName } from '../crud/sql/operators.js';
+import { implies } from './comparisons.js';
 
 /** One of the alternatives holds, with each of its conditions. */
 export type Rows = 'all' | 'none' | readonly (readonly string[])[];
@@ -23,7 +24,7 @@ function rowsOf(alternatives: readonly (readonly string[])[]): Rows {
 const isPartOf = (part: readonly string[], whole: readonly string[]): boolean =>
   part.every((each) => whole.includes(each));
 
-export const condition = (text: string): Rows => [[text]];
+export const condition = (text: string, isNegated = false): Rows => [[isNegated ? `not (${text})` : text]];
 
 export const anyOf = (...rows: readonly Rows[]): Rows => rowsOf(rows.flatMap(alternativesOf));
 
@@ -31,8 +32,14 @@ export const allOf = (...rows: readonly Rows[]): Rows =>
   rowsOf(rows.map(alternativesOf).reduce((left, right) => left.flatMap((a) => right.map((b) => [...a, ...b])), EVERY));
 
 /** Whether every row of the inner ones is surely among the outer ones. */
-export const isWithin = (inner: Rows, outer: Rows): boolean =>
-  alternativesOf(inner).every((each) => alternativesOf(outer).some((other) => isPartOf(other, each)));
+export function isWithin(inner: Rows, outer: Rows): boolean {
+  const alternatives = alternativesOf(outer);
+  const follows = (conditions: readonly string[], other: readonly string[]): boolean =>
+    other.every((each) => conditions.some((text) => implies(text, each)));
+  return alternativesOf(inner).every(
+    (each) => alternatives.some((other) => isPartOf(other, each)) || alternatives.some((other) => follows(each, other)),
+  );
+}
 
 /** `own (customerId), or status = "open" and teamId = :teamId` */
 export const describeRows = (rows: Rows): string =>
@@ -41,19 +48,28 @@ export const describeRows = (rows: Rows): string =>
 type NameOf = (value: unknown) => string | undefined;
 
 /** @param nameOf the name of a value that stands for any value of the caller */
-export function rowsMeeting(where: Condition, nameOf: NameOf): Rows {
+export function rowsMeeting(where: Condition, nameOf: NameOf, isNegated = false): Rows {
   if ('parts' in where) {
-    const parts = where.parts.map((part) => rowsMeeting(part, nameOf));
-    const count = parts.map((rows) => alternativesOf(rows).length);
-    const product = count.reduce((a, b) => a * b, 1);
-    if (where.kind === 'or') return anyOf(...parts);
+    const parts = where.parts.map((part) => rowsMeeting(part, nameOf, isNegated));
+    // As NULL counts as false, `not (a or b)` is `not a and not b`.
+    if ((where.kind === 'or') !== isNegated) return anyOf(...parts);
+    const product = parts.reduce((count, rows) => count * alternativesOf(rows).length, 1);
     return product > MOST_ALTERNATIVES
       ? condition(parts.map((rows) => `(${describeRows(rows)})`).join(' and '))
       : allOf(...parts);
   }
-  if (where.kind === 'compare' && where.operator === OPERATORS.in)
-    return anyOf(...where.values.map((value) => condition(equal(where.field.name, textOf(value, nameOf)))));
-  return condition(atomOf(where, nameOf));
+  if (where.kind === 'unless') return rowsMeeting(where.part, nameOf, !isNegated);
+  if (where.kind === 'compare') return rowsCompared(where, nameOf, isNegated);
+  if (where.kind !== 'related') return condition(atomOf(where, nameOf), isNegated);
+  const { relation, part } = where;
+  const { propertyPath: path } = relation;
+  const alternatives = alternativesOf(rowsMeeting(part, nameOf)).map((each): Rows => {
+    const isOne = (relation.isManyToOne || relation.isOneToOne) && !isNegated && each.length > 0;
+    return isOne
+      ? allOf(...each.map((text) => condition(`${path} (${text})`)))
+      : condition(`${path} (${each.join(' and ') || 'all'})`, isNegated);
+  });
+  return isNegated ? allOf(...alternatives) : anyOf(...alternatives);
 }
 
 /** Records that hold the id of the caller are the caller's own. */
@@ -61,21 +77,40 @@ const equal = (field: string, value: string): string => (value === ':id' ? `own 
 
 const SIGNS: Readonly<Record<string, string>> = { ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
 const WORDS: Readonly<Record<string, string>> = { isNull: 'is null', isNotNull: 'is not null' };
+const OPPOSITES: Readonly<Record<string, OperatorName>> = { ne: 'eq', isNull: 'isNotNull', isNotNull: 'isNull' };
 
-function atomOf(where: Exclude<Condition, Conjunction>, nameOf: NameOf): string {
-  if (where.kind === 'compare') {
-    const { name } = where.operator;
-    const values = where.values.map((value) => textOf(value, nameOf));
-    if (name === 'eq') return equal(where.field.name, values.join());
-    return [where.field.name, WORDS[name] ?? SIGNS[name] ?? name, values.join(' and ')]
-      .filter((text) => text !== '')
-      .join(' ');
+function rowsCompared({ field, operator, values }: Comparison, nameOf: NameOf, isNegated: boolean): Rows {
+  const compareEach = (name: OperatorName, all = values): Condition[] =>
+    all.map((value) => compare(field, name, value));
+  const split: Readonly<Record<string, () => Condition>> = {
+    in: () => or(...compareEach('eq')),
+    nin: () => and(...compareEach('ne')),
+    between: () => and(...compareEach('gte', values.slice(0, 1)), ...compareEach('lte', values.slice(1))),
+  };
+  const { name } = operator;
+  const parts = operator === OPERATORS[name as OperatorName] ? split[name]?.() : undefined;
+  if (parts) return rowsMeeting(parts, nameOf, isNegated);
+  const opposite = isNegated ? OPPOSITES[name] : undefined;
+  if (opposite) return rowsMeeting(compare(field, opposite, ...values), nameOf);
+  const texts = values.map((value) => textOf(value, nameOf));
+  if (name === 'eq') {
+    const [text = ''] = texts;
+    return condition(isNegated ? `${field.name} != ${text}` : equal(field.name, text));
   }
-  if (where.kind === 'unless') return `not (${describeRows(rowsMeeting(where.part, nameOf))})`;
-  if (where.kind === 'related')
-    return `${where.relation.propertyPath} (${describeRows(rowsMeeting(where.part, nameOf))})`;
-  if (where.kind === 'raw') return `${where.write(where.field.name)} ${textOf(where.parameters, nameOf)}`;
-  return `${where.key.name} in ${where.table} (${textOf(where.text, nameOf)})`;
+  const isOrdered = !field.column.transformer && /number|moment|calendar|boolean/.test(field.type.comparison ?? '');
+  const words = [field.name, WORDS[name] ?? SIGNS[name] ?? name, texts.join(' and ')];
+  // The database may order such values otherwise: `"10"` is below `"9"`.
+  if (!isOrdered && texts.some((text) => /^[-\d]/.test(text))) words.push('as stored');
+  return condition(words.filter((text) => text !== '').join(' '), isNegated);
+}
+
+function atomOf(
+  where: Exclude<Condition, Conjunction | { kind: 'compare' | 'unless' | 'related' }>,
+  nameOf: NameOf,
+): string {
+  return where.kind === 'raw'
+    ? `${where.write(where.field.name)} ${textOf(where.parameters, nameOf)}`
+    : `${where.key.name} in ${where.table} (${textOf(where.text, nameOf)})`;
 }
 
 /** A value of the caller inside another one, such as a pattern, is named too. */
@@ -83,6 +118,8 @@ function textOf(value: unknown, nameOf: NameOf): string {
   const name = nameOf(value);
   if (name !== undefined) return name;
   if (value instanceof Date) return value.toISOString();
-  const text = JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
+  const text = JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'bigint' ? String(each) : typeof each === 'string' ? (nameOf(each) ?? each) : each,
+  );
   return (text ?? String(value)).replace(/\d+/g, (digits) => nameOf(digits) ?? digits);
 }

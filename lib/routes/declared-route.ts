@@ -4,6 +4,7 @@ import { hasBody } from '../http/json-body.js';
 import { pathOf, type HttpRequest } from '../http/http-request.js';
 import { markControllerMethod } from './controller-methods.js';
 import type { RouteTable } from './route-table.js';
+import { markOwn } from '../http/own-code.js';
 
 const DECLARED_ROUTE = Symbol('declarest.route');
 /** The error of a body that the platform could not read, on the platform's request. */
@@ -74,7 +75,7 @@ export function keepBodyError(request: DeferredRequest, error: unknown): void {
 }
 
 /** Throws the error of an unreadable body, after all guards that may refuse the request. */
-const unreadableBodyGuard: CanActivate = {
+const unreadableBodyGuard: CanActivate = markOwn({
   canActivate(context) {
     const request = context.switchToHttp().getRequest<DeferredRequest | undefined>();
     const error = request?.[BODY_ERROR];
@@ -83,7 +84,7 @@ const unreadableBodyGuard: CanActivate = {
     if (error !== undefined && !isAbsent) throw new UnreadableBody(error);
     return true;
   },
-};
+});
 
 export const hasBodyGuard = (method: object): boolean =>
   ((Reflect.getMetadata(GUARDS, method) ?? []) as readonly CanActivate[]).includes(unreadableBodyGuard);

@@ -30,7 +30,7 @@ const table: AccessTable = {
       entity: 'Note',
       endpoint: '/a',
       rows: { 'GET /a': { nobody: 'all', USER: 'all' }, 'POST /a': everywhere },
-      reads: ['GET /a'],
+      effects: { 'GET /a': 'read', 'POST /a': 'create' },
       fields: {
         id: { read: 'all', create: 'none', update: 'none' },
         cost: { read: ['USER'], create: 'none', update: 'none' },
@@ -46,6 +46,7 @@ const table: AccessTable = {
       },
     },
   ],
+  code: { 'GET /a/*': '#3f9a1c02, guard Own', 'sessions accessTokenSeconds': '900' },
 };
 
 it('reads the snapshot that it wrote, with six names in each route', () => {
@@ -94,8 +95,13 @@ it('[3.5] formats a table, and Markdown in which patterns stay as they are', () 
 });
 
 it.each<[what: string, content: string, reason: string]>([
-  ['text', 'These are notes.', 'it is not an object of routes, callers and resources'],
-  ['an array', JSON.stringify(rows), 'it is not an object of routes, callers and resources'],
+  ['text', 'These are notes.', 'it is not an object of routes, callers, resources and code'],
+  ['an array', JSON.stringify(rows), 'it is not an object of routes, callers, resources and code'],
+  [
+    'no code',
+    JSON.stringify({ ...table, code: undefined }),
+    'it is not an object of routes, callers, resources and code',
+  ],
   [
     'a hole',
     JSON.stringify({ ...table, routes: [rows[0], null] }),
@@ -104,11 +110,11 @@ it.each<[what: string, content: string, reason: string]>([
   [
     'a resource without fields',
     JSON.stringify({ ...table, resources: [{ ...table.resources[0], fields: undefined }] }),
-    'resource 1 is not an object of entity, endpoint, rows, reads, fields, deleted, related',
+    'resource 1 is not an object of entity, endpoint, rows, effects, fields, deleted, related',
   ],
   ...Object.entries({
     deleted: { deleted: undefined },
-    reads: { reads: 'all' },
+    effects: { effects: 'all' },
     'rows by caller': { rows: { 'GET /a': 5 } },
     'conditions of rows': { rows: { 'GET /a': { USER: [5] } } },
     'callers of a field': { fields: { id: {} } },
@@ -119,7 +125,7 @@ it.each<[what: string, content: string, reason: string]>([
   }).map(([what, change]): [string, string, string] => [
     `a resource with other ${what}`,
     JSON.stringify({ ...table, resources: [{ ...table.resources[0], ...change }] }),
-    'resource 1 is not an object of entity, endpoint, rows, reads, fields, deleted, related',
+    'resource 1 is not an object of entity, endpoint, rows, effects, fields, deleted, related',
   ]),
 ])('does not read or overwrite a file with %s', async (what, content, reason) => {
   const check = join(folder, `${what}.txt`);

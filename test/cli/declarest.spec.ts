@@ -1,6 +1,6 @@
 /** The command line on compiled applications: as a program, and as the functions that it calls in a child process. */
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, writeFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApplicationCommand, type Outcome, parseCommand, USAGE } from '../../lib/cli/arguments.js';
@@ -108,7 +108,7 @@ class Notes implements OnApplicationBootstrap {
 @Module({
   imports: [
     TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true, synchronize: true }),
-    AuthModule.forRoot({ userClass: User, jwtSecret: 'a-secret-of-at-least-32-characters-for-tests' }),
+    AuthModule.forRoot({ userClass: User, jwtSecret: 'a-secret-of-at-least-32-characters-for-tests', roleHierarchy: { CHIEF: ['CLERK'] } }),
     CrudModule.forFeature({
       entity: Note,
       endpoint: '/notes',
@@ -120,6 +120,12 @@ class Notes implements OnApplicationBootstrap {
       endpoint: '/tenants/:tenantId/notes',
       owner: { field: 'ownerId', reads: true },
       scope: ({ user }: any) => (user?.id === 8 ? false : true),
+    }, {
+      entity: Note,
+      endpoint: '/own-notes',
+      enableRestore: true,
+      fieldPermissions: { secret: { read: ['CHIEF'], write: ['CHIEF'] } },
+      scope: ({ user }: any) => !!user && { ownerId: user.id },
     }),
   ],
   providers: [Notes],
@@ -207,6 +213,23 @@ describe('declarest access', () => {
     });
   });
 
+  it('[3.5] exits with 1 where code that decides on access changed', async () => {
+    const file = join(folder, 'code.json');
+    await declarest('access', 'apps/app', ['--check', file, '--update'], ADMIN);
+    const recorded = await readFile(file, 'utf8');
+    await writeFile(file, recorded.replace(/("GET \/a": "#)\w+/, '$100000000'));
+    expect(await program('access', 'apps/app', ['--check', file], ADMIN)).toMatchObject({
+      code: 1,
+      stdout: [
+        'Changed, look at it: GET /a',
+        `Code or options that decide on access changed since ${file} in 1 place. Look at them, and accept them with --update.`,
+        '',
+      ].join('\n'),
+    });
+    const { stdout } = await declarest('access', 'apps/app', ['--check', file, '--format', 'github'], ADMIN);
+    expect(stdout).toContain('::error title=Code that decides on access changed::Changed, look at it: GET /a\n');
+  });
+
   it('[3.5] finds the sample application as in its committed snapshot', async () => {
     const committed = join(folder, 'committed.json');
     await copyFile(join(REPOSITORY, 'sample-app', 'access.json'), committed);
@@ -271,6 +294,22 @@ describe('declarest explain', () => {
     ]);
     const [, rows] = await explained('GET', '/notes/1', '--as', 'CHIEF:7', '--claims', '{"tenantId":1}');
     expect(rows).toBe('Rows: tenantId = 1');
+  });
+
+  it('says the rows that the access table has, where roles include others', async () => {
+    for (const role of ['USER', 'CLERK', 'CHIEF'])
+      expect((await explained('GET', '/own-notes', '--as', role))[1]).toBe('Rows: own (ownerId)');
+  });
+
+  it('says that a deleted record is visible to the one who may restore it', async () => {
+    const restore = ['POST', '/own-notes/4/restore', '--as'];
+    expect((await explained(...restore, 'USER:5', '--record')).at(-1)).toBe('Record: visible');
+    expect((await explained(...restore, 'USER:6', '--record')).at(-1)).toBe(
+      'Record: not visible, because of the option `scope`: ownerId = 6',
+    );
+    expect((await explained('GET', '/own-notes/4', '--as', 'USER:5', '--record')).at(-1)).toBe(
+      'Record: not visible, because it is deleted or belongs to another class',
+    );
   });
 
   it.each<[request: readonly string[], record: string]>([

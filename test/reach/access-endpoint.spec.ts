@@ -173,6 +173,15 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     }
   });
 
+  it('names the fields of new records only to callers who may create one', async () => {
+    const created = async (role: string | undefined, path: string): Promise<unknown> => {
+      const { json } = await client(role).get(`/v1/api/auth/access?record=${path}`);
+      return (json as { data: { record: { create: unknown } } }).data.record.create;
+    };
+    expect(await created(undefined, '/v1/shops/1/orders/1')).toEqual([]);
+    expect(await created('STAFF', '/v1/shops/1/orders/1')).toEqual(expect.arrayContaining(['customerId', 'discount']));
+  });
+
   it('follows rules for a part of the paths', async () => {
     const partly = ['findById', 'patch'];
     expect(await resource('USER', '/v1/notes')).toMatchObject({

@@ -25,7 +25,9 @@ describe('versions of an endpoint', () => {
     const before = await tableOfResources(platform, versions(URI));
     expect(changesBetween(before, before)).toEqual([]);
     const after = await tableOfResources(platform, versions(URI, { scope: undefined }));
-    expect(widerOf(changesBetween(before, after))).toContain('USER: GET /v2/orders: was own (customerId), is all');
+    expect(widerOf(changesBetween(before, after))).toContain(
+      'USER: GET /v2/orders: was own (customerId), is all, in 6 places',
+    );
   });
 
   it('compares each version in a header with itself', async () => {
@@ -43,7 +45,7 @@ describe('roles that only a scope names', () => {
     const after = await articles((of) => (of.user?.roles.includes('AUDITOR') ? true : before(of)));
     expect(after.callers).toEqual(['nobody', 'USER', 'STAFF', 'ADMIN', 'AUDITOR']);
     expect(widerOf(changesBetween(await articles(before), after))).toContain(
-      'AUDITOR: GET /api/articles: was own (authorId), is all',
+      'AUDITOR: GET /api/articles: was own (authorId), is all, in 7 places',
     );
   });
 
@@ -104,7 +106,7 @@ describe('callers with several roles', () => {
     ]);
     const after = await tableOfResources(platform, imports({ scope: undefined }));
     expect(widerOf(changesBetween(before, after))).toContain(
-      'EDITOR and KEY, CHIEF and KEY: GET /imports: was own (customerId), is all',
+      'EDITOR and KEY, CHIEF and KEY: GET /imports: was own (customerId), is all, in 2 places',
     );
   });
 
@@ -123,7 +125,7 @@ describe('callers with several roles', () => {
     expect(widerOf(changesBetween(single, both))).toEqual([]);
     const open = await tableOfResources('express', imports({ scope: undefined }, 'USER'));
     expect(widerOf(changesBetween(both, open))).toContain(
-      'EDITOR and KEY, CHIEF and KEY: GET /imports: was own (customerId), is all',
+      'EDITOR and KEY, CHIEF and KEY: GET /imports: was own (customerId), is all, in 2 places',
     );
   });
 });

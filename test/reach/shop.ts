@@ -25,8 +25,6 @@ import {
   PrimaryGeneratedColumn,
   VersionColumn,
 } from 'typeorm';
-import { compareReach } from '../../lib/reach/reach-changes.js';
-import { compareAccess } from '../../lib/cli/access-changes.js';
 import { tableChanges, type TableChange } from '../../lib/cli/access-output.js';
 import type { AccessTable } from '../../lib/cli/access-snapshot.js';
 import { compileApplication } from '../../lib/cli/compile-application.js';
@@ -227,7 +225,4 @@ export async function tableOfResources(
 }
 
 export const changesBetween = (before: AccessTable, after: AccessTable): TableChange[] =>
-  tableChanges(
-    compareAccess(before.routes, after.routes, { access: 'any token', requirements: [] }),
-    compareReach(before, after),
-  );
+  tableChanges(before, after, { access: 'any token', requirements: [] });

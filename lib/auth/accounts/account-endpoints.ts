@@ -63,6 +63,7 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
 
 export const accounts = (registration: boolean): AuthPlugin => ({
   name: 'accounts',
+  decidesBy: {},
   endpoints: ACCOUNT_ENDPOINTS.filter((endpoint) => registration || endpoint !== register),
   proof: {
     member: 'password',

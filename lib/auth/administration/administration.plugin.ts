@@ -134,6 +134,7 @@ const ENDPOINTS: readonly Endpoint[] = [
 /** The plugin of the option `administration`. @example plugins: [sessions(), administration()] */
 export const administration = (): AuthPlugin => ({
   name: 'administration',
+  decidesBy: {},
   endpoints: ENDPOINTS,
   needsMethods: ['list', 'remove'],
 });

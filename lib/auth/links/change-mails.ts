@@ -4,6 +4,7 @@ import type { AuthPlugin } from '../plugins/plugin.js';
 /** Tells users of changes to their account, where the application has a mailer and the user an address. */
 export const changeMails: AuthPlugin = {
   name: 'changeMails',
+  decidesBy: {},
   accountChanged({ get, afterAnswer, profileOf }, change) {
     const { name } = change;
     if (name !== 'password.changed' && name !== 'email.changed') return;

@@ -115,6 +115,7 @@ export function mailedLinks(options: MailedLinksOptions = {}): AuthPlugin {
       mail: ({ mails, addressTries }) => ({ account: mails, address: Math.ceil(addressTries / 10) }),
     },
     needsMail: true,
+    decidesBy: { addresses: required ? 'requires verified addresses' : undefined },
     accountChanged: ({ get }, change) => get(MailedTokens).follow(change),
     ...(required && verification),
   };

@@ -192,6 +192,14 @@ export interface AuthPlugin {
   readonly hasKeys?: boolean;
   /** The lifetime of access tokens, in place of `jwtExpirationHours`. At most one plugin has it. */
   readonly accessTokenSeconds?: number;
+  /**
+   * What it decides by, for the snapshot of `declarest access`: values, which are printed, and functions and classes, of which
+   * a hash of the source is. Never a secret. More is wider: a larger number, or `true` after `false`; and texts of a list that
+   * begin with `requires ` restrict.
+   * @default a hash of all functions, endpoints and providers of the plugin
+   * @example decidesBy: { linkMinutes: 15, userOf, roles: roles.map((role) => `requires ${role}`) }
+   */
+  readonly decidesBy?: Readonly<Record<string, unknown>>;
   /** Whether its endpoints read cookies: `cors()` with an origin then allows credentials for account endpoints. */
   readonly usesCookies?: boolean;
   /** What users of the plugin may send where an endpoint `needsProof`. */

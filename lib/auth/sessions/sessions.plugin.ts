@@ -189,6 +189,13 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
     hasSession: async ({ get }, ...session) => (await get(SessionStore).find(...session)) !== undefined,
     accountChanged: ({ get }, change) => get(Sessions).follow(change),
     usesCookies: settings.isInCookie,
+    decidesBy: {
+      accessTokenSeconds: settings.accessTokenSeconds,
+      refreshTokenMs: settings.refreshTokenMs,
+      absoluteMs: settings.absoluteMs ?? Infinity,
+      maxSessions: settings.maxSessions ?? Infinity,
+      tokensOutliveSessions: !settings.isImmediate,
+    },
     describe: () => ({ members: membersOf(settings), schemas: [SESSION_SCHEMA] }),
     ...(settings.isImmediate && {
       authenticate: ({ get }, _request, bearer) =>

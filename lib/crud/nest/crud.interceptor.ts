@@ -9,6 +9,7 @@ import { text } from '../../entities/value-types.js';
 import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/http-request.js';
 import { matchesWeakly } from '../rows/record-version.js';
 import { callOf, metadataOf, runWithin, type ResponseMetadata, type RequestState } from '../store/call.js';
+import { markOwn } from '../../http/own-code.js';
 
 export interface Response extends HeaderWriter {
   readonly statusCode: number;
@@ -19,15 +20,16 @@ export const handleWithin = (state: RequestState, next: CallHandler): Observable
   new Observable((subscriber) => runWithin(callOf(state), () => next.handle().subscribe(subscriber)));
 
 /** @param isCreation whether the answer may have `Location` */
-export const contextInterceptor = (isCreation: boolean): NestInterceptor => ({
-  intercept(context, next) {
-    const request = context.switchToHttp().getRequest<HttpRequest>();
-    const state: RequestState = { request, handler: context.getHandler(), answers: new Map() };
-    const finish = (answer: unknown): unknown =>
-      finishResponse(context, isCreation && (state.key ?? ID), metadataOf(state, answer), answer);
-    return handleWithin(state, next).pipe(map(finish));
-  },
-});
+export const contextInterceptor = (isCreation: boolean): NestInterceptor =>
+  markOwn({
+    intercept(context, next) {
+      const request = context.switchToHttp().getRequest<HttpRequest>();
+      const state: RequestState = { request, handler: context.getHandler(), answers: new Map() };
+      const finish = (answer: unknown): unknown =>
+        finishResponse(context, isCreation && (state.key ?? ID), metadataOf(state, answer), answer);
+      return handleWithin(state, next).pipe(map(finish));
+    },
+  } satisfies NestInterceptor);
 
 /** Where an override does not call its operation. */
 const ID: EntityKey = entityKey([{ name: 'id', type: text() }]);

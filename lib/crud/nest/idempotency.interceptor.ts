@@ -19,7 +19,9 @@ import { permissionsOf } from '../rows/field-permissions.js';
 import { valueAt } from '../store/entity-values.js';
 import { crudApplicationOf } from './crud-application.js';
 import { isCreation, serves } from './routes.js';
+import { markOwn } from '../../http/own-code.js';
 
+@markOwn
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   /** In this process. A request in another process waits in the database for the transaction of the first one. */

@@ -92,6 +92,7 @@ export const apiKeys = (): AuthPlugin => ({
   providers: [ApiKeyStore, ApiKeys],
   endpoints: ENDPOINTS,
   hasKeys: true,
+  decidesBy: {},
   authenticate: ({ get }, _request, { token }) =>
     token?.startsWith(KEY_PREFIX) ? get(ApiKeys).identify(token) : undefined,
   accountChanged: ({ get }, change) => get(ApiKeys).follow(change),

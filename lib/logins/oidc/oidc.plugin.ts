@@ -172,6 +172,10 @@ export function oidc(options: OidcOptions): AuthPlugin {
       ExternalLogins,
     ],
     endpoints: ENDPOINTS,
+    decidesBy: {
+      register: settings.register,
+      ...Object.fromEntries([...settings.providers].map(([name, { verifiedClaim }]) => [name, verifiedClaim])),
+    },
     // Each begin stores a row, and many users may share an address.
     limits: { externalLogin: ({ addressTries }) => ({ address: addressTries * 10 }) },
     ...(settings.register !== false && { needsMethods: ['remove'] }),

@@ -38,6 +38,7 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       ...(isFactor ? [FactorChallenges, LoginSteps] : []),
     ],
     needsMethods: ['remove'],
+    decidesBy: { factor: isFactor ? 'requires a passkey of users who have one' : undefined },
     endpoints: isFactor ? [...ENDPOINTS, passkeyStep] : ENDPOINTS,
     proof: {
       member: 'credential',

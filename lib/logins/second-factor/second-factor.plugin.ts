@@ -169,6 +169,12 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       factor: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),
       challenge: limitByAddress,
     },
+    decidesBy: {
+      factor: [
+        'requires a factor of users who have one',
+        ...settings.required.map((role) => `requires a factor of ${role}`),
+      ],
+    },
     beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context),
     issue: ({ get }, user, context) => get(LoginSteps).recheck(user, context),
     async accountChanged({ get }, change) {

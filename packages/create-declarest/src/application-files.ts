@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Choices } from './arguments.js';
-import { chooseLogins } from './login-texts.js';
+import { chooseLogins, type ChosenLogins } from './login-texts.js';
 import { packageJson } from './package-json.js';
 import { DATABASES, PLATFORMS } from './variants.js';
 
@@ -34,7 +34,7 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
   };
   const files = new Map([
     ['package.json', packageJson(choices, logins, nodeMajor, version)],
-    ['access.json', withRoutes(readFileSync(join(ACCESS, `${platform}.json`), 'utf8'), logins.routes)],
+    ['access.json', withRoutes(readFileSync(join(ACCESS, `${platform}.json`), 'utf8'), logins)],
   ]);
   for (const entry of readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || (entry.name === 'logins.ts' && logins.routes.length === 0)) continue;
@@ -48,9 +48,9 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
   return files;
 }
 
-/** Adds routes below `/api/auth` behind the others there. @param routes as in `ChosenLogins` */
-function withRoutes(access: string, routes: readonly string[]): string {
-  const table = JSON.parse(access) as { routes: { readonly path: string }[] };
+/** Adds routes below `/api/auth` behind the others there, and options in the order of their names. */
+function withRoutes(access: string, { routes, code }: ChosenLogins): string {
+  const table = JSON.parse(access) as { routes: { readonly path: string }[]; code: object };
   const added = routes.map((route) => {
     const [method, name, marker] = route.split(' ');
     const path = `/api/auth/${name}`;
@@ -59,7 +59,8 @@ function withRoutes(access: string, routes: readonly string[]): string {
   });
   const end = table.routes.findLastIndex(({ path }) => path.startsWith('/api/auth/')) + 1;
   table.routes.splice(end, 0, ...added);
-  return `${JSON.stringify(table, undefined, 2)}\n`;
+  const all = Object.entries({ ...table.code, ...code }).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify({ ...table, code: Object.fromEntries(all) }, undefined, 2)}\n`;
 }
 
 /**

@@ -7,6 +7,8 @@ export interface ChosenLogins {
   readonly tables: readonly Table[];
   /** Routes below `/api/auth`: method, path, and `public` for those without a token. */
   readonly routes: readonly string[];
+  /** The options in `access.json`. */
+  readonly code: Readonly<Record<string, string>>;
   /** Variables that production must set. */
   readonly variables: readonly string[];
   /** For the placeholders of the template. */
@@ -46,6 +48,7 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
     dependencies: Object.assign({}, ...plugins.map((each) => each.dependencies)) as Readonly<Record<string, string>>,
     tables: Object.values(tables),
     routes: plugins.flatMap(({ routes }) => routes),
+    code: Object.assign({}, ...[...plugins, ...logins].map(({ code }) => code)) as ChosenLogins['code'],
     variables,
     texts: {
       LOGIN_ENVIRONMENT: environment.join('\n'),

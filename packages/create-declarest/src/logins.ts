@@ -1,6 +1,8 @@
 // The ways to log in, and what each adds to the application. The template has a login by password.
 import * as tables from './tables.js';
 
+type Code = Readonly<Record<string, string>>;
+
 export interface Plugin {
   readonly name: string;
   /** Its call in `src/logins.ts`. @param providers code of each provider */
@@ -10,6 +12,8 @@ export interface Plugin {
   readonly tables: Readonly<Record<string, tables.Table>>;
   /** Method, path below `/api/auth`, and `public` for those without a token. */
   readonly routes: readonly string[];
+  /** The options in `access.json`. */
+  readonly code: Code;
   readonly note: string;
 }
 
@@ -17,6 +21,7 @@ export interface Login {
   readonly plugin?: Plugin;
   /** The member of `providers` of `oidc`. */
   readonly provider?: string;
+  readonly code?: Code;
   /** Lines of `.env`. */
   readonly environment?: string;
   /** Variables that production must set. */
@@ -44,6 +49,7 @@ const PASSKEYS: Plugin = {
     'PATCH passkeys/:id',
     'DELETE passkeys/:id',
   ],
+  code: {},
   note: "- Passkeys: the front end registers users and logs them in as declarest's `docs/passkeys.md` shows. They belong to the domain `PASSKEY_DOMAIN`, which cannot change later.",
 };
 
@@ -53,6 +59,7 @@ const SECOND_FACTOR: Plugin = {
   dependencies: { otplib: '^13.5.0' },
   tables: tables.SECOND_FACTOR,
   routes: ['POST mfa/enrol', 'POST mfa/confirm', 'POST mfa/disable', 'POST mfa/codes', 'POST mfa/challenge public'],
+  code: { 'secondFactor factor': 'requires a factor of users who have one' },
   note: "- Second factor: users set up an authenticator app at `POST /api/auth/mfa/enrol`, as declarest's `docs/second-factor.md` shows. Its secrets are encrypted by `JWT_SECRET`.",
 };
 
@@ -69,6 +76,7 @@ const OIDC: Plugin = {
     'POST identities/:id',
     'DELETE identities/:id',
   ],
+  code: {},
   note: "- Providers: the page `/login/<provider>` of the front end finishes the login, as declarest's `docs/external-logins.md` shows. Production has the redirect URI `<FRONT_END_ORIGIN>/login/<provider>`. Users who have an account link a provider at `POST /api/auth/identities/<provider>`.",
 };
 
@@ -83,6 +91,7 @@ function provider(name: string, label: string, settings: readonly string[], setu
   ];
   return {
     plugin: OIDC,
+    code: { [`oidc ${name}`]: /verifiedClaim: '(\w+)'/.exec(members.join())?.[1] ?? 'email_verified' },
     provider: `${name}: {\n${indent(members.map((each) => `${each},`).join('\n'))}\n},`,
     environment: [`# ${label}: ${setup}.`, ...variables.map((each) => `${each}=`)].join('\n'),
     variables,

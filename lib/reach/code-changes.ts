@@ -1,0 +1,87 @@
+/** Compares the code and the options that decide on access. */
+import type { AccessRow } from '../access/access-rows.js';
+import { groupBy } from '../routes/route.js';
+import type { Reach } from './reach.js';
+
+export interface CodeChange {
+  /** `look`: nobody can tell whether access became wider. */
+  readonly kind: 'look' | 'narrower';
+  /** `policy isOwner`, or `GET /api/reports` */
+  readonly name: string;
+  readonly sentence: string;
+}
+
+export type CodeTable = Pick<Reach, 'code' | 'resources'> & { readonly routes: readonly AccessRow[] };
+
+const isRoute = (name: string): boolean => /^[A-Z]+ \//.test(name);
+/** Rules and routes name what they use. */
+const isUsed = (name: string): boolean => /^(policy|guard|interceptor|pipe) /.test(name);
+const isHash = (text: string): boolean => text.startsWith('#');
+const refuses = (text: string): boolean => /^(guard|requires) /.test(text);
+
+/** One line for changes with the same cause. */
+export function compareCode(before: CodeTable, after: CodeTable): CodeChange[] {
+  const names = new Set([...Object.keys(after.code), ...Object.keys(before.code)]);
+  const changes = [...names].flatMap((name) => {
+    const [was, is] = [before.code[name], after.code[name]];
+    if (was === is || (isUsed(name) && (was === undefined || is === undefined))) return [];
+    const isHarmless = is === undefined ? !isLeft(after, before, name) : isRoute(name) && isClosed(after, name);
+    const change = changeOf(was, is);
+    // What guards a new route is part of its access.
+    const isOfNew = isRoute(name) && rowsOf(before, name).length === 0 && change.kind === 'narrower';
+    return isHarmless || isOfNew ? [] : [{ name, ...change, cause: `${was} ${is}` }];
+  });
+  const byCause = groupBy(changes, ({ name, kind, text, cause }) =>
+    isRoute(name) ? `${kind} ${text} ${cause}` : `${kind} ${name}`,
+  );
+  return [...byCause.values()].map((same) => {
+    const [{ kind, name, text }] = same.toSorted((a, b) => a.name.length - b.name.length) as [(typeof same)[number]];
+    return { kind, name, sentence: `${name}${text}${same.length > 1 ? `, in ${same.length} places` : ''}` };
+  });
+}
+
+/** A route for all methods has rows for some of them. */
+const rowsOf = ({ routes }: CodeTable, name: string): AccessRow[] =>
+  routes.filter(({ method, template }) => [`${method} ${template}`, `ALL ${template}`].includes(name));
+
+const isClosed = (table: CodeTable, name: string): boolean =>
+  rowsOf(table, name).every(({ access }) => access === 'nobody');
+
+/** Whether what has lost its code is still there: the route, the resource of a hook, or the entity of a column. */
+function isLeft(after: CodeTable, before: CodeTable, name: string): boolean {
+  const { resources } = after;
+  if (isRoute(name)) return rowsOf(after, name).length > 0;
+  const endpoint = /^hook \w+ of (.+)$/.exec(name)?.[1];
+  if (endpoint !== undefined) return resources.some((each) => each.endpoint === endpoint);
+  const [kind = '', entity] = /^(view|transformer|column|plugin) (\w+)/.exec(name)?.slice(1) ?? [];
+  const has = (all: CodeTable['resources']): boolean => all.some((each) => each.entity === entity);
+  if (kind !== '') return !has(before.resources) || has(resources);
+  // A plugin that is gone opens nothing, unless it restricts.
+  const [owner] = name.split(' ');
+  const isOwned = Object.keys(after.code).some((each) => each.startsWith(`${owner} `));
+  return isOwned || (before.code[name] ?? '').split(', ').some(refuses);
+}
+
+function changeOf(
+  was: string | undefined,
+  is: string | undefined,
+): Pick<CodeChange, 'kind'> & { readonly text: string } {
+  const [old, present] = [was, is].map((text) => text?.split(', ') ?? []) as [string[], string[]];
+  const removed = old.filter((each) => !present.includes(each));
+  const added = present.filter((each) => !old.includes(each));
+  const isNarrower = was !== undefined && is !== undefined && isLess(was, is);
+  const kind = isNarrower || (removed.length === 0 && added.length > 0 && added.every(refuses)) ? 'narrower' : 'look';
+  const parts = [
+    ...added.map((each) =>
+      isHash(each) ? (removed.some(isHash) ? '' : 'code of the application is new') : `now ${each}`,
+    ),
+    ...removed.map((each) =>
+      isHash(each) ? (added.some(isHash) ? '' : 'code of the application is removed') : `no longer ${each}`,
+    ),
+  ].filter((each) => each !== '');
+  return { kind, text: parts.length > 0 ? `: ${parts.join(', ')}` : '' };
+}
+
+/** Of numbers and switches, more is wider. */
+const isLess = (was: string, is: string): boolean =>
+  (was === 'true' && is === 'false') || (was.trim() !== '' && is.trim() !== '' && Number(is) < Number(was));
