@@ -53,7 +53,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   options: 160,
   'problem-details': 119,
   'query-method': 198,
-  reach: 2_077,
+  reach: 2_078,
   'response-headers': 49,
   routes: 1_227,
   testing: 382,
