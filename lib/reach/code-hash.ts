@@ -126,11 +126,11 @@ export function normalForm(source: string): string {
 /** `(0, rules_1.isOwner)(user)` of CommonJS, and of Vite, is `isOwner(user)`. */
 function inOneForm(tokens: readonly string[]): string[] {
   const isModule = (name: string): boolean =>
-    /_\d+_*$/.test(name) && tokens.every((token, index) => token !== name || tokens[index + 1] === '.');
+    /^exports$|_\d+_*$/.test(name) && tokens.every((token, index) => token !== name || tokens[index + 1] === '.');
   return (
     tokens
       .join('\0')
-      .replaceAll(/\(\0(?:0\0,\0)(\w+_\d+_*\0\.\0\w+)\0\)/g, '$1')
+      .replaceAll(/\(\0(?:0\0,\0)((?:exports|\w+_\d+_*)\0\.\0\w+)\0\)/g, '$1')
       .replaceAll(/(^|[^.]\0)(\w+)\0\.\0/g, (text, before: string, name: string) => (isModule(name) ? before : text))
       // Compilers write a single parameter, and the last comma of a list, in either way.
       .replaceAll(/\(\0([\w$]+)\0\)\0=>/g, '$1\0=>')

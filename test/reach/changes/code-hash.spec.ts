@@ -1,6 +1,6 @@
 /** Which differences of code change its hash. */
 import ts from 'typescript';
-import { hashOf, isForwarding } from '../../../lib/reach/code-hash.js';
+import { hashOf, isForwarding, normalForm } from '../../../lib/reach/code-hash.js';
 
 /** The value that the compiled text of a declaration `subject` has. */
 function compiled(source: string, options: ts.CompilerOptions = {}): object {
@@ -11,7 +11,7 @@ function compiled(source: string, options: ts.CompilerOptions = {}): object {
 }
 
 const IMPORTS = `import { isOwner, LIMIT } from './rules.js';`;
-const GLOBALS = 'const Base = class {}, isOwner = 0, LIMIT = 0, OTHER = 0, rules_js_1 = {};';
+const GLOBALS = 'const Base = class {}, isOwner = 0, LIMIT = 0, OTHER = 0, rules_js_1 = {}, exports = {};';
 const hash = (source: string, options?: ts.CompilerOptions): string => hashOf(compiled(source, options));
 
 const CLASS = `class subject extends Base {
@@ -64,6 +64,7 @@ describe('the hash of code stays the same', () => {
     ],
     ['(a) => [a, 1]', 'a => [a, 1,]'],
     ['() => LIMIT(OTHER)', '() => (0, rules_js_1.LIMIT)(rules_js_1.OTHER)'],
+    ['() => LIMIT(OTHER)', '() => (0, exports.LIMIT)(exports.OTHER)'],
     ['() => \'a "word"\'', '() => "a \\"word\\""'],
   ])('where %s becomes %s', (one, other) => {
     expect(hash(`const subject = ${one};`)).toBe(hash(`const subject = ${other};`));
@@ -71,6 +72,24 @@ describe('the hash of code stays the same', () => {
 });
 
 describe('the hash of code changes', () => {
+  it.each([
+    ['a function', FUNCTION],
+    ['a class', CLASS],
+  ])('with each token of %s, but its comments', (_name, source) => {
+    // A field without a value says nothing.
+    const text = String(compiled(source, { useDefineForClassFields: false }));
+    const scanner = ts.createScanner(ts.ScriptTarget.Latest, true, ts.LanguageVariant.Standard, text);
+    const kept: string[] = [];
+    for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
+      if (kind === ts.SyntaxKind.SlashToken) scanner.reScanSlashToken();
+      const token = scanner.getTokenText();
+      const other = /^\w/.test(token) ? `${token}9` : /^['"`]/.test(token) ? token.replace(/^./, '$&x') : `${token} 9`;
+      const changed = text.slice(0, scanner.getTokenStart()) + other + text.slice(scanner.getTokenEnd());
+      if (normalForm(changed) === normalForm(text)) kept.push(`${token} at ${scanner.getTokenStart()}`);
+    }
+    expect(kept.filter((each) => !/^[{}]/.test(each))).toEqual([]);
+  });
+
   it.each([
     ['({ user }) => ({ ownerId: user.id })', '({ user }) => ({ authorId: user.id })'],
     ['({ tenantId }) => ({ tenantId })', '({ ownerId }) => ({ ownerId })'],
