@@ -124,6 +124,8 @@ const end = fc.constantFrom(...ENDS);
 const between = fc.oneof(
   { weight: 3, arbitrary: fc.constant(undefined) },
   { weight: 2, arbitrary: end as fc.Arbitrary<End | undefined> },
+  // The session goes on.
+  { weight: 1, arbitrary: fc.constantFrom<End[]>('newPassword', 'role') },
 );
 const step = fc.oneof(
   named(10, 'logIn', { user, by: member, between }),
@@ -162,7 +164,7 @@ class Run implements ModelRun<Step> {
     private readonly routes: readonly string[],
   ) {}
 
-  /** One user has a password, one a passkey, and one a login at the provider. */
+  /** One user has a password and an app, one a password and a passkey, and one a login at the provider. */
   async begin(): Promise<void> {
     const { entityMetadatas, manager } = this.app.app.get(DataSource, { strict: false });
     for (const { target } of entityMetadatas) await manager.createQueryBuilder().delete().from(target).execute();
@@ -187,6 +189,10 @@ class Run implements ModelRun<Step> {
     this.registered(registered, byProvider, { isLinked: true, isVerified: true });
     // No account has the address from now on, so that the provider's login is found by its id only.
     for (const each of this.users) this.setAddress(each, 'other.example');
+    const [withApp, withPasskey] = this.users as [User, User];
+    await this.add(this.sessionOf(withApp), { what: 'app', proof: 'right', member: 'password', between: undefined });
+    await this.end('setPassword', this.sessionOf(withPasskey));
+    for (const each of [withApp, withPasskey]) await this.logIn(each, 'password');
   }
 
   async take(each: Step): Promise<void> {
@@ -289,7 +295,7 @@ class Run implements ModelRun<Step> {
     this.started(found, json.data);
   }
 
-  private async add(by: Session, { what, between: change, ...sent }: Extract<Step, { name: 'add' }>): Promise<void> {
+  private async add(by: Session, { what, between: change, ...sent }: Addition): Promise<void> {
     const { path, body, status, isOfFactor } = LASTING[what];
     const { user: owner } = by;
     const own = this.proofsOf(owner);
@@ -356,6 +362,7 @@ class Run implements ModelRun<Step> {
   private async remove(by: Session, { what, ...chosen }: Extract<Step, { name: 'remove' }>): Promise<void> {
     const { user: owner, isLive } = by;
     if (what === 'app') {
+      if (!owner.hasApp && isLive) return;
       const code = owner.hasApp ? await owner.phone.nextCode() : '000000';
       const { status } = await this.post('mfa/disable', { code }, by);
       expect(['disable', status]).toEqual(['disable', isLive && owner.hasApp ? 204 : 401]);
@@ -586,6 +593,7 @@ class Run implements ModelRun<Step> {
 
 type Begun = Record<'url' | 'verifier' | 'secret', string> & Options;
 type NewMember = Pick<User, 'email' | 'login' | 'phone' | 'device'>;
+type Addition = Omit<Extract<Step, { name: 'add' }>, 'name' | 'user' | 'back'>;
 type Chosen = { readonly proof: (typeof PROOFS)[number]; readonly member: Member };
 type Proved = SentProof & { readonly body: object };
 
