@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'auth/links': 434,
   'auth/options': 445,
   'auth/passwords': 225,
-  'auth/plugins': 882,
+  'auth/plugins': 885,
   'auth/refusals': 43,
   'auth/sessions': 833,
   'auth/throttle': 514,
@@ -56,7 +56,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'response-headers': 49,
   routes: 1_223,
   testing: 383,
-  'testing/isolation': 1_025,
+  'testing/isolation': 1_027,
 };
 
 /** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */

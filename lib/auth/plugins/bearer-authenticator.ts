@@ -12,7 +12,6 @@ import { AuthPlugins } from './auth-plugins.js';
 
 @Injectable()
 export class BearerAuthenticator implements Authenticator {
-  private readonly exempted = new Set<string>();
   private readonly proxies = new ProxyWarning();
 
   constructor(
@@ -25,7 +24,7 @@ export class BearerAuthenticator implements Authenticator {
 
   /** For declarest/testing, whose users need not exist: tokens of this session are judged by themselves. */
   exempt(session: string): void {
-    this.exempted.add(session);
+    this.plugins.exempted.add(session);
   }
 
   authenticate(request: HttpRequest): Authentication {
@@ -79,6 +78,6 @@ export class BearerAuthenticator implements Authenticator {
   }
 
   private isExempted({ session }: Authentication): boolean {
-    return session !== undefined && this.exempted.has(session);
+    return session !== undefined && this.plugins.exempted.has(session);
   }
 }

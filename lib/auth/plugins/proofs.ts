@@ -43,7 +43,8 @@ export class Proofs {
       if (await this.plugins.isRecent(call.request, MAX_AGE_SECONDS)) return undefined;
       throw new StepUpRequired('A recent login is required', MAX_AGE_SECONDS);
     }
-    if (!proof || others.length > 0 || !accepted.includes(proof)) {
+    if (proof && others[0]) throw new InvalidUserError([`${others[0].member}: not accepted beside ${proof.member}`]);
+    if (!proof || !accepted.includes(proof)) {
       const [first, ...alternatives] = accepted.map(({ member }) => member);
       const also = alternatives.length > 0 ? `, or ${alternatives.join(' or ')} in its place` : '';
       throw new InvalidUserError([`${first}: required${also}`]);

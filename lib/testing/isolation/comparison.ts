@@ -80,7 +80,9 @@ function textsOf(answers: Answers, since: number): [string, string] {
   );
   return [first, varied].map(({ status, headers }, place) => {
     const lines = names.toSorted().flatMap((name) => (headers[name] === undefined ? [] : `${name}: ${headers[name]}`));
-    return [String(status), ...lines.map((line) => withoutTimes(line, since)), bodies[place]].join('\n');
+    const type = lines.filter((line) => line.startsWith('content-type:'));
+    const others = lines.filter((line) => !type.includes(line)).map((line) => withoutTimes(line, since));
+    return [String(status), ...type, bodies[place], ...others].join('\n');
   }) as [string, string];
 }
 
