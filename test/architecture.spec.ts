@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'auth/links': 434,
   'auth/options': 445,
   'auth/passwords': 225,
-  'auth/plugins': 885,
+  'auth/plugins': 883,
   'auth/refusals': 43,
   'auth/sessions': 833,
   'auth/throttle': 514,

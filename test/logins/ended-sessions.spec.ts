@@ -10,7 +10,6 @@ import {
   UserAccounts,
   useClass,
 } from 'declarest';
-import { as } from 'declarest/testing';
 import { DataSource } from 'typeorm';
 import { applicationOf } from '../../lib/routes/application.js';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
@@ -135,12 +134,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       request(app.url, 'PATCH', `/api/auth/users/${id}`, { json: { firstName: 'Eve' }, token: by });
     expect((await change(token)).status).toBe(401);
     expect((await change(admin)).status).toBe(200);
-  });
-
-  it('a token of declarest/testing, whose session needs no row, opens account endpoints', async () => {
-    const { id } = await newUser();
-    const client = as(app.app, { sub: id, roles: ['USER'] });
-    expect((await client.get('/api/auth/me')).status).toBe(200);
   });
 
   it('[2.9] [issue 18] a session that goes on is asked for nothing more', async () => {

@@ -17,8 +17,6 @@ interface Issued {
 
 @Injectable()
 export class AuthPlugins {
-  /** Sessions of declarest/testing, which have no row and go on. */
-  readonly exempted = new Set<string>();
   private readonly plugins: readonly AuthPlugin[];
   /** The plugins whose hook runs for each request, those of keys first. */
   private readonly authenticating: readonly AuthPlugin[];
@@ -55,7 +53,7 @@ export class AuthPlugins {
   /** A token that belongs to no session, such as one of another issuer, ends by itself. @throws 401 where it has ended */
   async expectSession(request: HttpRequest): Promise<void> {
     const { session } = authenticationOf(request) ?? {};
-    if (session === undefined || this.exempted.has(session)) return;
+    if (session === undefined) return;
     for (const plugin of this.plugins)
       if ((await plugin.hasSession?.(this.services, session)) === false) throw new AuthenticationRequired(true);
   }
@@ -63,8 +61,7 @@ export class AuthPlugins {
   /** Whether the login of a token is not older. A token of another issuer does not say it. */
   async isRecent(request: HttpRequest, maxAgeSeconds: number): Promise<boolean> {
     const { session, issuedAt } = authenticationOf(request) ?? {};
-    if (session === undefined || this.exempted.has(session))
-      return issuedAt !== undefined && Date.now() / 1000 - issuedAt <= maxAgeSeconds;
+    if (session === undefined) return issuedAt !== undefined && Date.now() / 1000 - issuedAt <= maxAgeSeconds;
     for (const plugin of this.plugins)
       if (await plugin.hasSession?.(this.services, session, maxAgeSeconds)) return true;
     return false;

@@ -12,6 +12,7 @@ import { AuthPlugins } from './auth-plugins.js';
 
 @Injectable()
 export class BearerAuthenticator implements Authenticator {
+  private readonly exempted = new Set<string>();
   private readonly proxies = new ProxyWarning();
 
   constructor(
@@ -24,7 +25,7 @@ export class BearerAuthenticator implements Authenticator {
 
   /** For declarest/testing, whose users need not exist: tokens of this session are judged by themselves. */
   exempt(session: string): void {
-    this.plugins.exempted.add(session);
+    this.exempted.add(session);
   }
 
   authenticate(request: HttpRequest): Authentication {
@@ -78,6 +79,6 @@ export class BearerAuthenticator implements Authenticator {
   }
 
   private isExempted({ session }: Authentication): boolean {
-    return session !== undefined && this.plugins.exempted.has(session);
+    return session !== undefined && this.exempted.has(session);
   }
 }
