@@ -48,7 +48,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'logins/api-keys': 415,
   'logins/oidc': 1_059,
   'logins/passkeys': 1_079,
-  'logins/second-factor': 788,
+  'logins/second-factor': 785,
   openapi: 273,
   options: 160,
   'problem-details': 119,

@@ -27,8 +27,8 @@ export interface EndpointCall<Body = object> {
   readonly id: string;
   /** The user of the token. @throws 401 where the request has none, as on a public route */
   readonly user: () => Principal;
-  /** With `needsProof`: the member by which the user has proved itself; `undefined` where a recent login was enough. */
-  readonly proof?: string | undefined;
+  /** With `needsProof`: how the user has proved itself; `undefined` where a recent login was enough. */
+  readonly proof?: UserProof | undefined;
 }
 
 /** Proves in the body of a request that the user of its token is there. */

@@ -28,10 +28,10 @@ export class Proofs {
   /**
    * @param needed `factor`: of a user with a second factor, nothing else counts
    * @param sent the members of the body that may be proofs
-   * @returns the member that was right; `undefined` for a user who has none, and has just logged in
+   * @returns the proof that was right; `undefined` for a user who has none, and has just logged in
    * @throws 400 without exactly one that counts, 401, 429
    */
-  async expect(needed: Endpoint['needsProof'], sent: JsonObject, call: EndpointCall): Promise<string | undefined> {
+  async expect(needed: Endpoint['needsProof'], sent: JsonObject, call: EndpointCall): Promise<UserProof | undefined> {
     const user = await this.users.findWithHash(String(call.user().id));
     if (!user?.active) throw new AuthenticationRequired(true);
     const own: UserProof[] = [];
@@ -50,6 +50,6 @@ export class Proofs {
       throw new InvalidUserError([`${first}: required${also}`]);
     }
     await proof.check(this.services, call, sent[proof.member]);
-    return proof.member;
+    return proof;
   }
 }

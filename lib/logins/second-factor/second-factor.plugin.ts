@@ -26,9 +26,6 @@ const WRONG_CODE = {
 };
 const CONFLICT = { 409: authFailure('The enrolment is another one.', 'There is no enrolment to confirm') };
 
-/** The members of proofs that are factors: this one, and a passkey. */
-const FACTOR_PROOFS = ['code', 'credential'];
-
 /** Runs what checks a code, and counts failures for the account. What cannot be a code is 400 before any query. */
 function withCode<R>(
   { attempts }: AuthServices,
@@ -52,7 +49,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     async run({ get, users }, { user, proof }) {
       const found = await users.findById(String(user().id));
       if (!found) throw new AuthenticationRequired(true);
-      const data = await get(SecondFactors).enrol(found, proof !== undefined && FACTOR_PROOFS.includes(proof));
+      const data = await get(SecondFactors).enrol(found, proof?.isFactor === true);
       return { success: true, message: 'Confirm the second factor by a code', data };
     },
   }),
