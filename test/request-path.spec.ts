@@ -37,6 +37,9 @@ class Orders extends CrudController({
   scope: ({ user }) => ({ buyerId: user?.id ?? 0 }),
 }) {}
 
+/** How Vite writes an export: reading it runs a function of the file, which does not exist in `dist`. */
+const EXPORT = /^\(\) => \{ try \{ return \w+ \} catch \{\} \}$/;
+
 const bearer = () => ({ authorization: `Bearer ${token}` });
 
 const USER = { email: 'ann@example.org', password: PASSWORD };
@@ -83,9 +86,10 @@ async function visitsOf(status: number, send: () => Promise<{ status: number; te
     for (const { functionName, ranges } of functions) {
       const [range] = ranges;
       if (!range || range.count === 0) continue;
+      const source = scriptSource.slice(range.startOffset, range.endOffset);
+      if (EXPORT.test(source)) continue;
       files.add(path);
-      const isAsync = /^(async\b|\s*async )/.test(scriptSource.slice(range.startOffset, range.startOffset + 10));
-      if (isAsync && path.startsWith('crud/')) asyncFunctions.push(`${path} ${functionName}`);
+      if (/^\s*async\b/.test(source) && path.startsWith('crud/')) asyncFunctions.push(`${path} ${functionName}`);
     }
   }
   session.disconnect();
@@ -96,23 +100,23 @@ function expectAtMost(limit: number, visited: readonly string[]): void {
   expect(visited.length, `visited ${visited.length}:\n${visited.join('\n')}`).toBeLessThanOrEqual(limit);
 }
 
-it('a public record by its id visits at most 43 files, 18 of them of crud, and 5 async functions there', async () => {
+it('a public record by its id visits at most 39 files, 17 of them of crud, and 5 async functions there', async () => {
   const { files, asyncFunctions } = await visitsOf(200, () => app.get('/products/7'));
-  expectAtMost(43, files);
+  expectAtMost(39, files);
   expectAtMost(
-    18,
+    17,
     files.filter((path) => path.startsWith('crud/')),
   );
   expectAtMost(5, asyncFunctions);
 });
 
-it('a change of a record within the scope of a signed-in caller visits at most 66 files', async () => {
+it('a change of a record within the scope of a signed-in caller visits at most 62 files', async () => {
   const change = { json: { note: 'changed' }, headers: bearer() };
   const { files } = await visitsOf(200, () => request(app.url, 'PATCH', '/orders/1', change));
-  expectAtMost(66, files);
+  expectAtMost(62, files);
 });
 
-it('a login that starts a session visits at most 52 files', async () => {
+it('a login that starts a session visits at most 48 files', async () => {
   const { files } = await visitsOf(200, () => app.post('/api/auth/login', USER));
-  expectAtMost(52, files);
+  expectAtMost(48, files);
 });

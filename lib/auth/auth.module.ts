@@ -5,6 +5,7 @@ import { Authenticator } from '../access/principal.js';
 import { RulesModule } from '../access/rules.module.js';
 import { RefusalObserver } from '../access/security-rules.guard.js';
 import { ConnectionQueues } from '../database/connections.js';
+import { CookieEndpoints } from '../http/cookies.js';
 import { CallerRoles } from '../http/principal.js';
 import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
@@ -119,7 +120,8 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   async onModuleInit(): Promise<void> {
     findFailureProviders(this.application);
     const { plugins, authBasePath } = this.options;
-    if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
+    if (plugins.some(({ usesCookies }) => usesCookies))
+      this.application.stateOf(CookieEndpoints).basePath = `${authBasePath}/`;
     await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
   }
 

@@ -20,7 +20,7 @@ export class LimitedTokens {
     private readonly application: Application,
     @Inject(FACTOR_SETTINGS) private readonly settings: FactorSettings,
   ) {
-    for (const role of settings.required) application.optionRoles.add(role);
+    for (const role of settings.required) application.stateOf(CallerRoles).ofOptions.add(role);
   }
 
   /** @returns `undefined` where the token is good enough */
