@@ -11,7 +11,6 @@ import {
   isObjectOf,
   isOneOf,
   optional,
-  type OptionsOf,
   readOptions,
   type Refuse,
   refuserOf,
@@ -57,6 +56,11 @@ export interface JwksOptions {
   principal?: ClaimPaths | UserOf;
 }
 
+type Defaulted = 'clockTolerance' | 'principal';
+type JwksSettings = Readonly<Required<Pick<JwksOptions, Defaulted>>> & {
+  readonly [K in Exclude<keyof JwksOptions, Defaulted>]: JwksOptions[K];
+};
+
 const ISSUER_ADVICE = 'set for example "https://login.example/realms/shop"';
 const AUDIENCE_ADVICE = 'set the name of this API, such as "https://api.shop.example"';
 const KEYS_ADVICE = 'set for example { keys: [publicKey] }';
@@ -93,7 +97,7 @@ const refuse: Refuse = (option, expected, got, advice) =>
   refuserOf('jwks')(option, expected, option === 'secret' ? 'another value' : got, advice);
 
 /** @throws InvalidOptionError */
-export function readJwksOptions(options: JwksOptions): OptionsOf<typeof OPTIONS> {
+export function readJwksOptions(options: JwksOptions): JwksSettings {
   expectKnownNames('The options of jwks', options, Object.keys(OPTIONS));
   const settings = readOptions(OPTIONS, options, refuse);
   const given = (['jwksUri', 'keys', 'secret'] as const).filter((name) => settings[name] !== undefined);

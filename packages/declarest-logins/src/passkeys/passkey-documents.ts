@@ -57,4 +57,6 @@ export const PASSKEY: NamedSchema = {
 };
 
 export const CEREMONY = { type: 'object', description: 'The options of the ceremony as JSON (WebAuthn level 3).' };
-export const startAnswer = { 200: jsonResponse('For the browser', openObject({ success: TRUE, data: CEREMONY })) };
+export const startAnswer: Readonly<Record<200, ReturnType<typeof jsonResponse>>> = {
+  200: jsonResponse('For the browser', openObject({ success: TRUE, data: CEREMONY })),
+};

@@ -1,5 +1,5 @@
 /** The options of the plugin `secondFactor`. */
-import { namesOf, optional, type OptionsOf, readNestedOptions } from 'declarest/plugin';
+import { namesOf, optional, readNestedOptions } from 'declarest/plugin';
 
 const isName = (value: unknown): boolean => typeof value === 'string' && /^[^:]+$/.test(value.trim());
 
@@ -8,7 +8,11 @@ const OPTIONS = {
   required: namesOf('roles', 'ADMIN'),
 };
 
-export type FactorSettings = OptionsOf<typeof OPTIONS>;
+export interface FactorSettings {
+  readonly issuer: string | undefined;
+  readonly required: readonly string[];
+}
+
 export const FACTOR_SETTINGS = Symbol('declarest.factorSettings');
 
 /** @throws InvalidOptionError */
