@@ -9,7 +9,7 @@ const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
 const MAX_LINES_PER_FILE = 250;
 /** At most so many lines in each folder, without those of its own folders. A limit may only fall. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  '.': 104,
+  '.': 103,
   access: 1_876,
   auth: 201,
   'auth/accounts': 596,
@@ -27,7 +27,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   cli: 1_150,
   cors: 217,
   crud: 113,
-  'crud/declare': 1_403,
+  'crud/declare': 1_402,
   'crud/document': 696,
   'crud/idempotency': 129,
   'crud/nest': 1_416,
