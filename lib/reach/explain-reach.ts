@@ -89,7 +89,7 @@ async function recordStanding(
 ): Promise<string | undefined> {
   const { schema, store } = plan;
   const views = plan.viewsFor(call.request);
-  const task = { plan, call, hooks: {}, operation: operation.name, view: views[deletedFor(operation, views)] };
+  const task = { plan, call, operation: operation.name, view: views[deletedFor(operation, views)] };
   const key = schema.key.readText(id);
   if (!('value' in key)) return `the id must be ${key.expected}`;
   const meets = async (...conditions: readonly Condition[]): Promise<boolean> =>

@@ -47,7 +47,7 @@ async function rowsOf(
   operation: string,
 ): Promise<Record<'visible' | 'changed', Rows> | undefined> {
   const parts = plan.parts.filter(({ kind }) => kind === 'scope' || kind === 'owner');
-  const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
+  const task = { plan, call, operation, view: plan.viewsFor(call.request).without };
   try {
     const additions = await Promise.all(parts.map((part) => part.add(task)));
     const rows = (effect: Effect): Rows => allOf(...additions.map((each) => rowsOfAddition(each, effect, KNOWN)));

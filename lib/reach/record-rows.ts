@@ -51,7 +51,7 @@ async function evaluate(
   { call }: SymbolicCall,
 ): Promise<Addition | undefined> {
   try {
-    return await part.add({ plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without });
+    return await part.add({ plan, call, operation, view: plan.viewsFor(call.request).without });
   } catch {
     return undefined;
   }

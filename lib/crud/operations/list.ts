@@ -1,7 +1,7 @@
 import { envelope, type ListQuery } from '../declare/envelope.js';
 import { listParameters, searchParameters } from '../document/parameters.js';
 import { listMetadata } from '../document/responses.js';
-import { beginTask, type OperationTools, type Plan } from '../plan/plan.js';
+import { beginTask, type Plan } from '../plan/plan.js';
 import { isDeletedChoice, type Deleted } from '../query/parameters.js';
 import { parseListQuery, type ListRequest } from '../query/list-query.js';
 import { hasRelations, selectedFields } from '../query/record-request.js';
@@ -20,7 +20,7 @@ export const findAll: Operation = {
   route: { verb: 'GET', path: '/', takes: ['query'] },
   needsRequest: 'with a total',
   description: { ...DESCRIPTION, id: 'list{many}', summary: 'List {tag}', parameters: listParameters },
-  run: (tools, { query }) => list(tools, query, 'findAll'),
+  run: (plan, call, { query }) => list(plan, call, query, 'findAll'),
 };
 
 export const search: Operation = {
@@ -35,14 +35,14 @@ export const search: Operation = {
     summary: 'Search {tag}',
     parameters: (resource) => [...searchParameters(resource), ...listParameters(resource)],
   },
-  run: (tools, { query }) => list(tools, query, 'search'),
+  run: (plan, call, { query }) => list(plan, call, query, 'search'),
 };
 
 const MESSAGES = { findAll: 'list', search: 'search' };
 
 /** @throws 400 naming every wrong parameter */
-async function list(tools: OperationTools, query: ListQuery, operation: 'findAll' | 'search') {
-  const { plan, call, view } = await beginTask(tools, operation, deletedIn(tools, query));
+async function list(plan: Plan, call: Call, query: ListQuery, operation: 'findAll' | 'search') {
+  const { view } = await beginTask(plan, call, operation, deletedIn(plan, call, query));
   const { key, name } = plan.schema;
   const request = parseListQuery(query, view.list, operation);
   const condition = and(view.visible, await restrict(plan, call, request.condition));
@@ -69,9 +69,9 @@ async function readList(
   return { records: records.slice(0, maxListSize), metadata: { truncated: records.length > maxListSize } };
 }
 
-export const choosesDeleted = ({ plan, call }: OperationTools): boolean =>
+export const choosesDeleted = (plan: Plan, call: Call): boolean =>
   plan.viewsFor(call.request).without.list.choosesDeleted;
 
 /** What a query string chooses. Parsing it refuses `deleted` where it is not allowed. */
-export const deletedIn = (tools: OperationTools, { deleted }: ListQuery): Deleted =>
-  isDeletedChoice(deleted) && choosesDeleted(tools) ? deleted : 'without';
+export const deletedIn = (plan: Plan, call: Call, { deleted }: ListQuery): Deleted =>
+  isDeletedChoice(deleted) && choosesDeleted(plan, call) ? deleted : 'without';

@@ -18,20 +18,19 @@ export const restore: Operation = {
   undoes: 'delete',
   description: { id: 'restore{one}', summary: 'Restore a deleted {one}', data: 'record' },
   /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
-  async run(tools, { id }) {
-    const { plan } = tools;
+  async run(plan, call, { id }) {
     const { deletion, store } = plan;
     const key = readId(plan, id, restore);
-    const task = await beginTask(tools, 'restore', 'with');
+    const task = await beginTask(plan, call, 'restore', 'with');
     const { view } = task;
     const target = targetOf(task, { key, id }, restore);
     await evaluateScopes(task, [], 'update');
-    const write = writeOf(task, 'update', [], store.hooked.has('restore') || task.hooks.whenRestored);
+    const write = writeOf(task, 'update', [], store.runsAppCode.has('restore') || call.hooks.whenRestored);
     const all = allFields(view.list);
     const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
     const apply = async (within: Task): Promise<object> => {
       const hidden = and(changeCondition(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
-      const restored = (by: Call): Promise<boolean> => store.writers.restore.restore(by, key, hidden);
+      const restored = (by: Call): Promise<boolean> => store.writerFor('restore').restore(by, key, hidden);
       const isRestored = deletion !== undefined && (await run(plan, within.call, restored, write));
       if (!isRestored) await assertChangeable(within, target);
       // A trigger ignored the statement.

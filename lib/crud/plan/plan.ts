@@ -12,7 +12,6 @@ import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { Application } from '../../routes/application.js';
 import { failureToolsOf, observerOf } from '../../routes/failure-filter.js';
-import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
@@ -44,21 +43,10 @@ export interface Plan<T extends object = object> extends Resource<T> {
   failureTools(): FailureTools;
 }
 
-/** What operations work with. */
-export interface OperationTools<T extends object = object> {
+/** The call of an operation on a resource, and what its caller may see and change there. */
+export interface Task<T extends object = object> {
   readonly plan: Plan<T>;
   readonly call: Call;
-  readonly hooks: GeneratedHooks<T>;
-  /** Whose operation runs. */
-  readonly controller?: object;
-  /** @default 'client' */
-  readonly source?: Source;
-}
-
-/** Code of the server may set every column, and the option `validationSchema` checks bodies of clients only. */
-export type Source = 'client' | 'server';
-
-export interface Task<T extends object = object> extends OperationTools<T> {
   readonly operation: string;
   readonly view: CallerView;
 }
@@ -144,12 +132,12 @@ function partsOf(resource: Resource<object>): readonly Part[] {
  * @throws 404 where the path has a parameter that is none; what the scope throws
  */
 export function beginTask<T extends object>(
-  tools: OperationTools<T>,
+  plan: Plan<T>,
+  call: Call,
   operation: string,
   deleted: Deleted = 'without',
 ): Task<T> | Promise<Task<T>> {
-  const { plan, call } = tools;
-  const task = { ...tools, operation, view: plan.viewsFor(call.request)[deleted] };
+  const task = { plan, call, operation, view: plan.viewsFor(call.request)[deleted] };
   return plan.parts.length === 0 ? task : withParts(plan.parts, task);
 }
 
@@ -171,7 +159,7 @@ export async function relatedVisible(plan: Plan, call: Call): Promise<Condition>
   const known = call.visible.get(plan);
   if (known) return known;
   const parts = plan.parts.filter(({ kind }) => kind === 'scope' || kind === 'owner');
-  const task = { plan, call, hooks: {}, operation: 'findAll', view: plan.viewsFor(call.request).without };
+  const task = { plan, call, operation: 'findAll', view: plan.viewsFor(call.request).without };
   const { visible } = (await withParts(parts, task)).view;
   call.visible.set(plan, visible);
   return visible;

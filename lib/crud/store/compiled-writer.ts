@@ -36,7 +36,6 @@ interface Returning<T> {
 }
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
-  readonly returnsUpdated: boolean;
   private readonly dataSource: DataSource;
   private readonly repository: Repository<T>;
   private readonly inserted: readonly Target[];
@@ -62,8 +61,6 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     this.inserted = targets.filter(({ column }) => column.isInsert);
     this.updated = fields.filter(({ updatable }) => updatable);
     this.returnsKeys = isSqlite(dataSource) || dataSource.driver.isReturningSqlSupported('insert');
-    this.returnsUpdated =
-      dataSource.driver.isReturningSqlSupported('update') && !database.hasTriggers(resource.metadata);
     const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
     this.generated = this.inserted
       .map(({ column }) => column)

@@ -24,7 +24,6 @@ import { refusalOf } from './row-projection.js';
 type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
-  readonly returnsUpdated = false;
   /** Those in which code of the application takes part. */
   protected readonly events: ReadonlySet<EntityEvent>;
   private readonly loader: EntityLoader<T>;

@@ -87,7 +87,7 @@ async function conditionOf(
   operation: string,
   visible: Condition,
 ): Promise<Condition | undefined> {
-  const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
+  const task = { plan, call, operation, view: plan.viewsFor(call.request).without };
   const conditions = [visible];
   try {
     for (const part of plan.parts)
