@@ -119,8 +119,17 @@ export class CrudApplication {
   }
 
   databaseOf(options: ResolvedCrudOptions): Database {
-    const dataSource = this.find<DataSource>(getDataSourceToken(options.dataSource) as string);
-    return this.databaseFor(assertKnown(options, dataSource));
+    return this.databaseFor(this.dataSourceOf(options));
+  }
+
+  /** The databases of a document, which does not wait until the startup checks have read their columns. */
+  unreadDatabases(): (options: ResolvedCrudOptions) => Database {
+    const create = memoized((dataSource: DataSource) => this.createDatabase(dataSource));
+    return (options) => create(this.dataSourceOf(options));
+  }
+
+  private dataSourceOf(options: ResolvedCrudOptions): DataSource {
+    return assertKnown(options, this.find<DataSource>(getDataSourceToken(options.dataSource) as string));
   }
 
   resourceFor(options: ResolvedCrudOptions): Resource<object> {
@@ -168,12 +177,14 @@ export class CrudApplication {
     compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider)),
   );
 
-  private readonly databaseFor = memoized((dataSource: DataSource) => {
+  private readonly databaseFor = memoized((dataSource: DataSource) => this.createDatabase(dataSource));
+
+  private createDatabase(dataSource: DataSource): Database {
     const connections = this.application.stateOf(ConnectionQueues).connectionsOf(dataSource);
     const { operators, ignoredParameters } = this.options;
     const roles = this.application.stateOf(CallerRoles);
     return new Database(dataSource, connections, roles, operators, ignoredParameters);
-  });
+  }
 
   private compile(resource: Resource<object>, repository: Repository<object>): Plan {
     const { database } = resource;

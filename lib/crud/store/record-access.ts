@@ -1,17 +1,7 @@
-import type { Type } from '@nestjs/common';
-import type { EntityMetadata } from 'typeorm';
-import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import type { Field } from '../../entities/entity-schema.js';
 import type { Values } from '../../entities/record-input.js';
-import type { RecordParameters } from '../query/record-request.js';
 import type { Condition, SortKey } from '../sql/condition.js';
 import type { Call } from './call.js';
-
-export interface StoredResource<T extends object = object> {
-  readonly options: { readonly entity: Type<T> };
-  readonly metadata: EntityMetadata;
-  readonly schema: EntityDescription;
-  readonly list: Pick<RecordParameters, 'linkable'>;
-}
 
 export interface Selection {
   readonly condition: Condition;

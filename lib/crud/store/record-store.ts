@@ -13,10 +13,11 @@ import { InvalidOptionError } from '../../options/invalid-option.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { Database } from './database.js';
-import type { Reader } from './reader.js';
-import type { RecordWriter, StoredResource } from './record-access.js';
+import { Reader } from './reader.js';
+import type { RecordWriter } from './record-access.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
+import { Table, type StoredResource } from './table.js';
 import { parentFieldOf, TreeWriter } from './tree-writer.js';
 
 export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
@@ -64,12 +65,12 @@ export function createStore<T extends object>(
   const runsAppCode = new Set(STORE_OPERATIONS.filter(runsCode));
   const isCompiled = featureNotCompiled(resource.metadata, dataSource) === undefined;
   const mayCallListeners = isCompiled ? runsAppCode : new Set(STORE_OPERATIONS);
-  const reader = mayCallListeners.has('read')
-    ? new RepositoryReader(resource, repository, database)
-    : new CompiledReader(resource, repository, database);
-  const compiled = new CompiledWriter(resource, database);
+  const table = new Table(resource, repository, database);
+  const rows = mayCallListeners.has('read') ? new RepositoryReader(table) : new CompiledReader(table);
+  const reader = new Reader(table, rows);
+  const compiled = new CompiledWriter(table);
   const Through = parentFieldOf(resource.schema) ? TreeWriter : RepositoryWriter;
-  const through = new Through(resource, reader, repository, database);
+  const through = new Through(table, reader);
   return Object.freeze({
     reader,
     writerFor: (operation: WriteOperation) => (mayCallListeners.has(operation) ? through : compiled),
