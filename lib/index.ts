@@ -79,7 +79,7 @@ export { CrudController } from './crud/nest/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/declare/generated-controller.js';
 export type { CrudOptions, FieldPermission, OwnerOptions } from './crud/declare/crud-options.js';
 export type { GeneratedHooks, HookContext, HookValues, IdOf } from './crud/declare/generated-hooks.js';
-export { IdempotencyKey } from './crud/idempotency/idempotency-key.js';
+export { IdempotencyKey } from './crud/idempotency/idempotency-keys.js';
 export { runAs, type ActingUser, type RunAsOptions } from './crud/nest/run-as.js';
 export { joinTransaction } from './database/transactions.js';
 export { useScope } from './crud/declare/scope.js';

@@ -43,7 +43,7 @@ export class CrudApplication {
   isStarted = false;
   /** Whether its controllers have been described for an OpenAPI document. */
   isDescribed = false;
-  /** By repository: a request-scoped controller may have another one for each request. */
+  /** Plans by repository: a request-scoped controller may have another one for each request. */
   private readonly plans = new WeakMap<object, Map<object, Plan>>();
   private registered: readonly Registered[] | undefined;
   private readonly application: Application;

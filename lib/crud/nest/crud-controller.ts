@@ -136,7 +136,7 @@ function addMethod(prototype: GeneratedBase, operation: Operation, options: Reso
     },
   };
   Object.defineProperty(prototype, name, { value: methods[name], writable: true, configurable: true });
-  // Those of standard operations are described once, for the base class.
+  // The parameters of standard operations are described once, for the base class.
   if (!Reflect.hasMetadata('design:paramtypes', prototype, name)) describeParameters(prototype, [operation]);
 }
 

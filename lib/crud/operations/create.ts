@@ -3,9 +3,10 @@ import { envelope, type BatchResult } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
 import { beginTask } from '../plan/plan.js';
 import { readBatch, readItem } from '../query/batch-request.js';
+import { answerRecord } from '../read/records.js';
 import { createRecords } from '../write/create-records.js';
 import { checkItems, inBatch, noName, writeSeparately } from '../write/items.js';
-import { answerRecord, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 
 export const create: Operation = {
   name: 'create',

@@ -2,9 +2,9 @@ import { envelope } from '../declare/envelope.js';
 import { recordParameters } from '../document/parameters.js';
 import { beginTask } from '../plan/plan.js';
 import { hasRelations, parseRecordQuery } from '../query/record-request.js';
-import { findColumns, notFoundError, notEnabled, readId } from '../read/records.js';
+import { answerRecord, findColumns, notFoundError, notEnabled, readId } from '../read/records.js';
 import { addRelations } from '../read/related-records.js';
-import { answerRecord, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 
 export const findById: Operation = {
   name: 'findById',

@@ -3,13 +3,13 @@ import { AccessRefused } from '../../http/refusal.js';
 import { beginTask, type Task } from '../plan/plan.js';
 import { allFields } from '../query/record-request.js';
 import { assertChangeable, changeCondition, exists, find, notFoundError } from '../read/records.js';
-import { readId, refusalOf, targetOf } from '../read/records.js';
+import { answerRecord, readId, refusalOf, targetOf } from '../read/records.js';
 import { runWhen } from '../write/hooks.js';
 import { evaluateScopes } from '../write/references.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
-import { answerRecord, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 
 export const restore: Operation = {
   name: 'restore',

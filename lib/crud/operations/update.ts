@@ -3,12 +3,12 @@ import { envelope } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
 import { beginTask, type Plan } from '../plan/plan.js';
 import { readBatch, readPatch, refuseDuplicates } from '../query/batch-request.js';
-import { readId, targetOf } from '../read/records.js';
+import { answerRecord, readId, targetOf } from '../read/records.js';
 import type { Call } from '../store/call.js';
 import { readBody } from '../write/bodies.js';
 import { checkItems, inBatch, noName, writeSeparately, type NameItem } from '../write/items.js';
 import { updateRecords } from '../write/update-records.js';
-import { answerRecord, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 
 export const update: Operation = {
   name: 'update',

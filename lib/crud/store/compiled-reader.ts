@@ -2,25 +2,24 @@
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { BoundedMap } from '../../database/bounded-map.js';
-import { ascending, type Condition } from '../sql/condition.js';
-import { boundValues, shapeOf } from '../sql/condition-sql.js';
+import { boundValues, shapeOf, ascending, type Condition } from '../sql/condition.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
 import type { Call } from './call.js';
 import { joinLinks } from './linked-rows.js';
 import { addCondition, addLock, addSort } from './query-parts.js';
-import { selectPosition, type Read, type RowReader } from './reader.js';
+import { selectPosition, type ReadResult, type RowReader } from './reader.js';
 import type { Selection } from './record-access.js';
 import { compileRow } from './row-projection.js';
 import type { Table } from './table.js';
 
-interface Find<T> {
+interface CompiledRead<T> {
   readonly statement: Statement;
   readonly recordOf: (row: RawRow) => T;
 }
 
 export class CompiledReader<T extends object> implements RowReader<T> {
-  private readonly finds = new BoundedMap<Find<T>>();
+  private readonly finds = new BoundedMap<CompiledRead<T>>();
   private readonly statements = new BoundedMap<Statement>();
   private readonly dataSource: DataSource;
 
@@ -28,8 +27,8 @@ export class CompiledReader<T extends object> implements RowReader<T> {
     this.dataSource = table.dataSource;
   }
 
-  async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<Read<T>> {
-    const compile = (): Find<T> => this.compileFind(call, selection, keys);
+  async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult<T>> {
+    const compile = (): CompiledRead<T> => this.compileFind(call, selection, keys);
     const { statement, recordOf } = this.finds.get(`${call.writes} ${shapeOfSelection(selection, keys)}`, compile);
     const { condition, range } = selection;
     const values = boundValues(condition, this.dataSource);
@@ -38,8 +37,8 @@ export class CompiledReader<T extends object> implements RowReader<T> {
     return { records: rows.map(recordOf), rows };
   }
 
-  async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>> {
-    const compile = (): Find<T> => this.compileLinked(call, links, fields);
+  async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>> {
+    const compile = (): CompiledRead<T> => this.compileLinked(call, links, fields);
     const { statement, recordOf } = this.finds.get(`${call.writes} ${shapeOfLinks(links, fields)}`, compile);
     const { rows } = await statement(linkValues(links, this.dataSource), this.table.runner(call));
     return { records: rows.map(recordOf), rows };
@@ -62,7 +61,7 @@ export class CompiledReader<T extends object> implements RowReader<T> {
     return statement(boundValues(condition, this.dataSource), this.table.runner(call));
   }
 
-  private compileFind(call: Call, selection: Selection, keys: readonly Field[]): Find<T> {
+  private compileFind(call: Call, selection: Selection, keys: readonly Field[]): CompiledRead<T> {
     const { condition, fields, sort, range, isLocked } = selection;
     const row = compileRow(this.table, fields);
     const query = addLock(addSort(row.select(this.table.query(call)), sort, this.dataSource), isLocked);
@@ -72,7 +71,7 @@ export class CompiledReader<T extends object> implements RowReader<T> {
     return { statement: this.statement(query, condition, range && end), recordOf: row.recordOf };
   }
 
-  private compileLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Find<T> {
+  private compileLinked(call: Call, links: LinkSelection, fields: readonly Field[]): CompiledRead<T> {
     const { dataSource } = this;
     const row = compileRow(this.table, fields);
     const names = namedParameters(linkValues(links, dataSource).length);

@@ -8,8 +8,8 @@ import { propertyOf } from '../../entities/entity-instances.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
 import { BoundedMap } from '../../database/bounded-map.js';
-import type { Condition } from '../sql/condition.js';
-import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
+import { boundValues, shapeOf, type Condition } from '../sql/condition.js';
+import { conditionSql } from '../sql/condition-sql.js';
 import { databaseDefault, keptMoment, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';
 import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
@@ -24,7 +24,7 @@ import type { RawRow, Statement, StatementEnd } from '../sql/statement.js';
 const MAX_PARAMETERS = 2_000;
 
 /** A column that statements write, with the field whose value it gets. */
-interface Target {
+interface ColumnTarget {
   readonly column: ColumnMetadata;
   readonly field: Field | undefined;
 }
@@ -37,7 +37,7 @@ interface Returning<T> {
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly dataSource: DataSource;
-  private readonly inserted: readonly Target[];
+  private readonly inserted: readonly ColumnTarget[];
   private readonly updated: readonly Field[];
   private readonly generated: readonly ColumnMetadata[];
   private readonly returnsKeys: boolean;
@@ -49,7 +49,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     const { dataSource, metadata, schema } = table;
     this.dataSource = dataSource;
     const { fields } = schema;
-    const targets = metadata.columns.map((column): Target => ({
+    const targets = metadata.columns.map((column): ColumnTarget => ({
       column,
       field: fields.find((each) => each.column === column),
     }));

@@ -3,8 +3,8 @@ import { Raw } from 'typeorm';
 import type { DataSource, EntityMetadata, FindOptionsWhere, InsertQueryBuilder } from 'typeorm';
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { isPostgres, isSqlite } from '../../entities/database-family.js';
-import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
-import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { boundValues, isEverything, type Condition, type SortKey } from '../sql/condition.js';
+import { conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
 import { OPERATORS } from '../sql/operators.js';
 

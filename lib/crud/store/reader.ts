@@ -27,7 +27,7 @@ interface LinkedRecord<T> {
 }
 
 /** Records, and the row of each with the values that a statement selects beside them. */
-export interface Read<T> {
+export interface ReadResult<T> {
   readonly records: T[];
   readonly rows: readonly RawRow[];
 }
@@ -37,8 +37,8 @@ export interface RowReader<T> {
   count(call: Call, condition: Condition): Promise<number>;
   exists(call: Call, condition: Condition): Promise<boolean>;
   /** @param keys read as the position of each row */
-  read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<Read<T>>;
-  readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>>;
+  read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<ReadResult<T>>;
+  readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>>;
 }
 
 /** Records have the selected fields and nothing else; their prototype is the entity's. */

@@ -13,7 +13,7 @@ import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
 import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import { addLock, addSort } from './query-parts.js';
-import { selectPosition, type Read, type RowReader } from './reader.js';
+import { selectPosition, type ReadResult, type RowReader } from './reader.js';
 import { isMalformed, malformedColumns, markMalformed, nullIfMalformed, selectRaw } from './row-projection.js';
 import type { Selection } from './record-access.js';
 import type { Table } from './table.js';
@@ -38,7 +38,7 @@ export class RepositoryReader<T extends object> implements RowReader<T> {
     return row !== undefined;
   }
 
-  async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<Read<T>> {
+  async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult<T>> {
     const { condition, fields, sort, range, isLocked } = selection;
     const query = addLock(addSort(this.select(call, condition), sort, this.dataSource), isLocked);
     for (const { column, property } of fields) if (!column.isSelect) query.addSelect(`${RECORD}.${property}`);
@@ -48,7 +48,7 @@ export class RepositoryReader<T extends object> implements RowReader<T> {
     return this.recordsOf(fields, raw, await this.entitiesOf(call, entities, raw));
   }
 
-  async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>> {
+  async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>> {
     const parameters = parametersOf(linkValues(links, this.dataSource));
     const query = joinLinks(this.select(call, EVERYTHING), links, parameters, this.dataSource);
     addSort(query, ascending(links.related.fields), this.dataSource);
@@ -62,8 +62,8 @@ export class RepositoryReader<T extends object> implements RowReader<T> {
     }
     const found = await this.entitiesOf(call, entities, [...distinct.values()]);
     const byIdentity = new Map([...distinct.keys()].map((identity, index) => [identity, found[index]]));
-    const ofRows = raw.map((row) => byIdentity.get(identityOf(related(row))));
-    return this.recordsOf(fields, raw, ofRows);
+    const rowEntities = raw.map((row) => byIdentity.get(identityOf(related(row))));
+    return this.recordsOf(fields, raw, rowEntities);
   }
 
   private select(call: Call, condition: Condition): SelectQueryBuilder<T> {
@@ -72,8 +72,12 @@ export class RepositoryReader<T extends object> implements RowReader<T> {
     return query;
   }
 
-  /** Without the rows whose entity is gone. */
-  private recordsOf(fields: readonly Field[], raw: readonly RawRow[], entities: readonly (T | undefined)[]): Read<T> {
+  /** Leaves out the rows whose entity is gone. */
+  private recordsOf(
+    fields: readonly Field[],
+    raw: readonly RawRow[],
+    entities: readonly (T | undefined)[],
+  ): ReadResult<T> {
     const rows = raw.filter((_, index) => entities[index]);
     const loaded = entities.filter((entity) => entity !== undefined);
     const record = (entity: T, index: number): T => this.projection.recordOf(entity, rows[index] ?? {}, fields);

@@ -24,7 +24,7 @@ import type { Table } from './table.js';
 type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
-  /** Those in which code of the application takes part. */
+  /** The events in which code of the application takes part. */
   protected readonly events: ReadonlySet<EntityEvent>;
   private readonly loader: EntityLoader<T>;
 
@@ -176,7 +176,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return !(await this.reader.exists(call, condition));
   }
 
-  /** With SQL for what TypeORM cannot persist. */
+  /** Replaces by SQL what TypeORM cannot persist. */
   private storable(values: Values): Values {
     const { dataSource } = this.table;
     const sql = (value: unknown, { column }: Field): unknown =>

@@ -12,8 +12,8 @@ import type { Type } from '@nestjs/common';
 import { readPrimary } from '../../database/database-time.js';
 import type { EntityDescription } from '../../entities/entity-schema.js';
 import type { RecordParameters } from '../query/record-request.js';
-import type { Condition } from '../sql/condition.js';
-import { boundValues, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { boundValues, type Condition } from '../sql/condition.js';
+import { parametersOf, RECORD } from '../sql/condition-sql.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
 import { addCondition, whereOf } from './query-parts.js';
@@ -42,12 +42,12 @@ export class Table<T extends object> {
     this.dataSource = database.dataSource;
   }
 
-  /** Outside of transactions, that of the data source. */
+  /** The manager of the transaction of the call, or else that of the data source. */
   manager(call: Call): EntityManager {
     return managerOf(call, this.database) ?? this.dataSource.manager;
   }
 
-  /** That of the transaction of the call. */
+  /** The query runner of the transaction of the call. */
   runner(call: Call): QueryRunner | undefined {
     return managerOf(call, this.database)?.queryRunner;
   }

@@ -14,8 +14,7 @@ import { newOwnerOf } from '../rows/owner.js';
 import type { Source } from '../store/call.js';
 import { entityOf, setAtPath, valueAt, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
-import { keyErrors } from './new-keys.js';
-import { checkBySchema, validate } from './validation.js';
+import { checkBySchema, validate, keyErrors } from './validation.js';
 
 type SentValues = Pick<Sent, 'values' | 'permissions'>;
 export interface Sent extends CheckResult {
@@ -177,7 +176,7 @@ async function checkValuesOf<T extends object>(
   return { kind, sent: source === 'client' ? sent : new Map(), entity, values: valid, ids, current };
 }
 
-/** Also of the fields that are set, as far as their columns can be written. */
+/** Lets hooks write every writable column that they set. */
 const withWriting = (set: Values, { canRead, canInsert, canUpdate }: Permissions): Permissions => ({
   canRead,
   canInsert: (field) => (set.has(field) && field.insertable) || canInsert(field),

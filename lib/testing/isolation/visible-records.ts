@@ -90,7 +90,7 @@ async function conditionOf(
   const task = { plan, call, operation, view: plan.viewsFor(call.request).without };
   const conditions = [visible];
   try {
-    for (const part of plan.parts)
+    for (const part of plan.rowRules)
       if (part.kind === 'scope' || part.kind === 'owner') conditions.push(...((await part.add(task)).conditions ?? []));
   } catch {
     return undefined;
