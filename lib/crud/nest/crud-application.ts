@@ -118,9 +118,7 @@ export class CrudApplication {
     }
   }
 
-  databaseOf(options: ResolvedCrudOptions): Database {
-    return this.databaseFor(this.dataSourceOf(options));
-  }
+  readonly databaseOf = (options: ResolvedCrudOptions): Database => this.databaseFor(this.dataSourceOf(options));
 
   /** The databases of a document, which does not wait until the startup checks have read their columns. */
   unreadDatabases(): (options: ResolvedCrudOptions) => Database {
