@@ -3,7 +3,7 @@ import { BaseEntity, Column, Entity, Index, PrimaryColumn, type DataSource } fro
 import { TIME } from '../../database/database-time.js';
 import { isMysql } from '../../entities/database-family.js';
 
-/** Active Record, because TypeORM calls `useDataSource` on such classes only. */
+/** A stored answer. Active Record, because TypeORM calls `useDataSource` on such classes only. */
 @Entity('declarest_idempotency_key')
 export class IdempotencyKey extends BaseEntity {
   /** SHA-256 of user, path and key: two requests with one key cannot both insert it. */
