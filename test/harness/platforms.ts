@@ -98,6 +98,8 @@ async function start(platform: Platform, root: RootModule, options: StartOptions
     });
     await options.configure?.(app);
     await app.listen(0, '127.0.0.1');
+    // A client of a test on a slow machine may use a kept connection in the moment in which it ends after 5 s.
+    app.getHttpServer().keepAliveTimeout = 0;
   } catch (error) {
     // The first error is the one to report.
     await close().catch(() => undefined);
