@@ -37,7 +37,7 @@ export default {
     'lib/entities/permissions.ts',
   ],
   testRunner: 'vitest',
-  vitest: { configFile: 'test/mutation/vitest.config.js', related: false },
+  vitest: { configFile: 'test/internals/mutation/vitest.config.js', related: false },
   coverageAnalysis: 'perTest',
   // A process never frees the ES modules of finished runs.
   maxTestRunnerReuse: 60,

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { as } from 'declarest/testing';
 import request from 'supertest';
-import type { App } from 'supertest/types';
+import type { App } from 'supertest/types.js';
 
 import { createAdapter } from '../app/platform.js';
 import { ShopModule } from '../app/shop.js';
