@@ -29,8 +29,9 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^declarest$/, replacement: sourceOf('lib/index.ts') },
-      { find: /^declarest\/(express|openapi|testing)$/, replacement: sourceOf('lib/$1/index.ts') },
+      { find: /^declarest\/(express|openapi|plugin|testing)$/, replacement: sourceOf('lib/$1/index.ts') },
       { find: /^declarest-client\/providers$/, replacement: sourceOf('packages/declarest-client/src/providers.ts') },
+      { find: /^declarest-logins\/([\w-]+)$/, replacement: sourceOf('packages/declarest-logins/src/$1/index.ts') },
       {
         find: /^(declarest-client|declarest-mcp|ra-data-declarest|refine-declarest)$/,
         replacement: sourceOf('packages/$1/src/index.ts'),

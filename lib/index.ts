@@ -22,42 +22,19 @@ export { UserAccounts } from './auth/accounts/user-accounts.js';
 export { InvalidUserError } from './auth/users/user-checks.js';
 
 // Plugins of accounts
-export { AuthServices } from './auth/plugins/auth-services.js';
-export { accountEndpoint } from './auth/plugins/plugin.js';
-export type { AccountChange, AuthPlugin, Endpoint, EndpointCall, UserProof } from './auth/plugins/plugin.js';
-export type { IssuedParts, LoginChallenge, LoginContext } from './auth/plugins/plugin.js';
-export type { DocumentParts, LoginDocument } from './auth/plugins/document-parts.js';
-export { Logins, type IdentifiedUser, type LoginAnswer } from './auth/accounts/logins.js';
-export { Attempts } from './auth/throttle/attempts.js';
-export type { ActionLimits, Attempt, AttemptLimits } from './auth/throttle/attempt.js';
-export { Authenticator, type Authentication } from './access/principal.js';
 export { sessions } from './auth/sessions/sessions.plugin.js';
 export { mailedLinks, type MailedLinksOptions } from './auth/links/mailed-links.plugin.js';
 export { administration } from './auth/administration/administration.plugin.js';
-export { secondFactor, type SecondFactorOptions } from './logins/second-factor/second-factor.plugin.js';
-export { FactorChallenge, SecondFactor } from './logins/second-factor/factor-tables.js';
-export { SecondFactors } from './logins/second-factor/second-factors.js';
-export { hasFactor, type FactorRuleOptions } from './logins/second-factor/has-factor.js';
-export { oidc } from './logins/oidc/oidc.plugin.js';
-export type { ExternalProfile, ExternalUserFields, OidcOptions, OidcProvider } from './logins/oidc/oidc-options.js';
-export { ExternalIdentity, LoginFlow } from './logins/oidc/oidc-tables.js';
 export { accessEndpoint } from './reach/access-endpoint.js';
 export { describeForCallers } from './reach/describe-for-callers.js';
 export type { CallerDocument, CallerOperation } from './reach/describe-for-callers.js';
-export { apiKeys } from './logins/api-keys/api-keys.plugin.js';
-export { ApiKey } from './logins/api-keys/api-key.js';
-export { passkeys, type PasskeysOptions } from './logins/passkeys/passkeys.plugin.js';
-export { Passkey, PasskeyChallenge } from './logins/passkeys/passkey-tables.js';
 
 // Users of any origin
-export { AccessModule, type AccessModuleOptions } from './logins/access.module.js';
-export { externalTokens, type ExternalTokensOptions } from './logins/external-tokens.js';
-export { fromRequest, type FromRequestOptions, type IdentifiedRequest } from './logins/from-request.js';
-export { jwks } from './logins/jwks.js';
-export type { JwksOptions } from './logins/jwks-options.js';
-export type { ClaimPath, ClaimPaths, TokenPayload } from './logins/token-claims.js';
-export type { Authenticate, AuthenticateOption, ExternalUser } from './logins/user-source.js';
-export type { CredentialPlace, UserSource } from './logins/user-source.js';
+export { AccessModule, type AccessModuleOptions } from './user-sources/access.module.js';
+export { externalTokens, type ExternalTokensOptions } from './user-sources/external-tokens.js';
+export { fromRequest, type FromRequestOptions, type IdentifiedRequest } from './user-sources/from-request.js';
+export type { Authenticate, AuthenticateOption, ExternalUser } from './user-sources/user-source.js';
+export type { CredentialPlace, UserSource } from './user-sources/user-source.js';
 
 // Rules
 export { SecurityConfig } from './access/security-config.js';

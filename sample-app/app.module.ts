@@ -1,17 +1,10 @@
 import { type DynamicModule, Inject, type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import {
-  accessEndpoint,
-  apiKeys,
-  AuthModule,
-  type AuthPlugin,
-  cors,
-  CrudModule,
-  LoginMethod,
-  passkeys,
-  routesOf,
-  secondFactor,
-} from 'declarest';
+import { accessEndpoint, AuthModule, cors, CrudModule, LoginMethod, routesOf } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { passkeys } from 'declarest-logins/passkeys';
+import { secondFactor } from 'declarest-logins/second-factor';
+import type { AuthPlugin } from 'declarest/plugin';
 
 import { AdminController } from './admin.controller.js';
 import { Category } from './category.js';

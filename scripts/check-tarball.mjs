@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/openapi/index', 'dist/express/index'];
+const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/openapi/index', 'dist/express/index', 'dist/plugin/index'];
 const DOCUMENTS = [
   'CHANGELOG.md',
   'LICENSE',

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
@@ -7,12 +7,18 @@ import { SWC_OPTIONS } from './harness/swc.js';
 
 export const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
 
-const LIB_ENTRIES = ['lib/index.ts', 'lib/express/index.ts', 'lib/openapi/index.ts', 'lib/testing/index.ts'];
+const ENTRIES = ['express', 'openapi', 'plugin', 'testing'];
+const LIB_ENTRIES = ['lib/index.ts', ...ENTRIES.map((name) => `lib/${name}/index.ts`)];
+
+const LOGINS = 'packages/declarest-logins';
+const LOGINS_ENTRIES = ['api-keys', 'jwks', 'oidc', 'passkeys', 'second-factor'].map(
+  (name) => `${LOGINS}/src/${name}/index.ts`,
+);
 
 /** Sources in memory, by the path that they would have in the repository. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** Compiled programs, in a folder where `declarest` is the package. */
+/** Compiled programs, in a folder where `declarest` and `declarest-logins` are packages. */
 export interface Compiled {
   readonly directory: string;
   remove(): Promise<void>;
@@ -26,7 +32,7 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
   const cache = join(REPOSITORY, 'node_modules', '.cache');
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, 'declarest-'));
-  const queue = [...LIB_ENTRIES, ...paths, ...Object.keys(sources)];
+  const queue = [...LIB_ENTRIES, ...LOGINS_ENTRIES, ...paths, ...Object.keys(sources)];
   const compiled = new Set<string>();
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (compiled.has(path)) continue;
@@ -39,21 +45,19 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
     for (const [, specifier = ''] of code.matchAll(/(?:\bfrom|\bimport|\bnew URL)\s*\(?\s*['"](\.[^'"]+)\.js['"]/g))
       queue.push(`${join(dirname(path), specifier)}.ts`);
   }
-  await writeFile(
-    join(directory, 'package.json'),
-    JSON.stringify({
-      name: 'declarest',
-      type: 'module',
-      exports: {
-        '.': './lib/index.js',
-        './express': './lib/express/index.js',
-        './openapi': './lib/openapi/index.js',
-        './testing': './lib/testing/index.js',
-      },
-    }),
-  );
+  await writePackage(directory, 'declarest', {
+    '.': './lib/index.js',
+    ...Object.fromEntries(ENTRIES.map((name) => [`./${name}`, `./lib/${name}/index.js`])),
+  });
+  await writePackage(join(directory, LOGINS), 'declarest-logins', { './*': './src/*/index.js' });
+  await mkdir(join(directory, 'node_modules'));
+  await symlink('..', join(directory, 'node_modules/declarest'));
+  await symlink(join('..', LOGINS), join(directory, 'node_modules/declarest-logins'));
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
+
+const writePackage = (directory: string, name: string, exports: Readonly<Record<string, string>>): Promise<void> =>
+  writeFile(join(directory, 'package.json'), JSON.stringify({ name, type: 'module', exports }));
 
 /** Applications on Node 22 and later name no driver, as in the documentation; on Node 20 they need one. */
 function withDriver(source: string): string {

@@ -12,8 +12,8 @@ export interface TwoProcesses {
 
 /** What the application has beside its users, whose table is `people`. */
 export interface ApplicationParts {
-  /** Names that it imports from `declarest`. */
-  readonly uses?: readonly string[];
+  /** Names that it imports beside those of `AuthModule`, by the entry that has them. */
+  readonly uses?: Readonly<Record<string, readonly string[]>>;
   /** Further options of `AuthModule`, as code. */
   readonly auth: string;
   /** Code in front of the module. */
@@ -24,12 +24,15 @@ export interface ApplicationParts {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const sourceOf = ({ uses = [], auth, declarations = '', module = '' }: ApplicationParts): string => `
+const sourceOf = ({ uses = {}, auth, declarations = '', module = '' }: ApplicationParts): string => `
 import 'reflect-metadata';
 import { Controller, Get, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ${['AuthModule', 'AuthUser', ...uses].join(', ')} } from 'declarest';
+import { AuthModule, AuthUser } from 'declarest';
+${Object.entries(uses)
+  .map(([entry, names]) => `import { ${names.join(', ')} } from '${entry}';`)
+  .join('\n')}
 import { Entity } from 'typeorm';
 
 @Entity('people') class User extends AuthUser {}

@@ -9,7 +9,7 @@ import { DEPENDS_ON_USER } from '../documents/describe-controller.js';
 import { REFUSAL, refused } from '../documents/failures.js';
 import { CallerRoles, CREDENTIAL_ROLES } from '../http/principal.js';
 import { AccessRefused } from '../http/refusal.js';
-import { SourceAuthenticator } from '../logins/source-authenticator.js';
+import { SourceAuthenticator } from '../user-sources/source-authenticator.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
 import { arrange } from './arrange.js';

@@ -79,15 +79,19 @@ async function rowsOfPart(
   if (hasTimes) while (Date.now() - first.to < 2) await setTimeout(2);
   const second = await evaluateAs(1, true);
   const namesIn = compileTimeNames(first, second, String(codeOfPart(plan, part)));
+  const compared = new Set<string>();
   const rowsIn = ({ addition, symbolic, ...times }: Evaluated): Rows | undefined => {
-    const nameOf = (value: unknown): string | undefined => symbolic.nameOf(value) ?? namesIn(times)(value);
+    const nameOf = (value: unknown): string | undefined => {
+      const name = symbolic.nameOf(value);
+      if (name !== undefined) compared.add(name);
+      return name ?? namesIn(times)(value);
+    };
     return addition && rowsOfAddition(addition, effect, { nameOf });
   };
   const rows = rowsIn(first);
   const text = JSON.stringify(rows ?? 'none');
   // What is read and not compared decides in a way that no condition says.
-  const named = new Set(text.match(/:[\w$]+/g));
-  const isCompared = (name: string): boolean => named.has(`:${name}`) || (name === 'id' && text.includes('own ('));
+  const isCompared = (name: string): boolean => compared.has(`:${name}`);
   const mayHide = part.kind === 'scope' || rows === 'none';
   const isSaid = text === JSON.stringify(rowsIn(second)) && (!mayHide || [...first.symbolic.read].every(isCompared));
   if (!rows || !isSaid) return condition(nameOfPart(plan, part));

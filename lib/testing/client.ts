@@ -10,7 +10,7 @@ import type { INestApplication } from '@nestjs/common';
 import { Authenticator } from '../access/principal.js';
 import { BearerAuthenticator } from '../auth/plugins/bearer-authenticator.js';
 import { AccessTokens } from '../auth/tokens/access-tokens.js';
-import { SourceAuthenticator } from '../logins/source-authenticator.js';
+import { SourceAuthenticator } from '../user-sources/source-authenticator.js';
 import { parseJson } from '../http/json-body.js';
 import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf, type Application } from '../routes/application.js';

@@ -1,6 +1,7 @@
 /** The event `access.refused`: what it says for each kind of refusal, and how often it is emitted. */
 import { Controller, Get, type INestApplication } from '@nestjs/common';
-import { AuthEvents, type AuthPlugin, type HttpRequest, Roles } from 'declarest';
+import { AuthEvents, type HttpRequest, Roles } from 'declarest';
+import type { AuthPlugin } from 'declarest/plugin';
 import { RefusalEvents } from '../../lib/auth/refusals/refusal-events.js';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';

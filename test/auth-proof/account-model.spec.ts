@@ -4,18 +4,12 @@
  * ends what it says and nothing else.
  */
 import * as fc from 'fast-check';
-import {
-  administration,
-  apiKeys,
-  type AuthPlugin,
-  mailedLinks,
-  oidc,
-  passkeys,
-  secondFactor,
-  sessions,
-  UserAccounts,
-  useClass,
-} from 'declarest';
+import { administration, mailedLinks, sessions, UserAccounts, useClass } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { oidc } from 'declarest-logins/oidc';
+import { passkeys } from 'declarest-logins/passkeys';
+import { secondFactor } from 'declarest-logins/second-factor';
+import type { AuthPlugin } from 'declarest/plugin';
 import { DataSource } from 'typeorm';
 import { MailedLinks } from '../../lib/auth/links/mailed-links.js';
 import { endpointsOf } from '../../lib/auth/plugins/auth-plugins.js';

@@ -3,7 +3,10 @@
  * used, or begun before a change of the account logs in nobody, nobody loses the last way to log in, and all else is accepted.
  */
 import * as fc from 'fast-check';
-import { apiKeys, oidc, passkeys, UserAccounts } from 'declarest';
+import { UserAccounts } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { oidc } from 'declarest-logins/oidc';
+import { passkeys } from 'declarest-logins/passkeys';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';

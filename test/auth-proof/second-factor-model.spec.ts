@@ -3,7 +3,8 @@
  * twice, and what is right is accepted.
  */
 import * as fc from 'fast-check';
-import { secondFactor, UserAccounts } from 'declarest';
+import { UserAccounts } from 'declarest';
+import { secondFactor } from 'declarest-logins/second-factor';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { DATABASES } from '../harness/databases.js';
 import { AuthenticatorApp, payloadOf } from '../logins/authenticator-app.js';

@@ -3,7 +3,8 @@
  * is accepted, and no live one is refused.
  */
 import * as fc from 'fast-check';
-import { ApiKey, apiKeys, AuthSession, UserAccounts } from 'declarest';
+import { AuthSession, UserAccounts } from 'declarest';
+import { ApiKey, apiKeys } from 'declarest-logins/api-keys';
 import { DataSource } from 'typeorm';
 import { PASSWORD, startAuth, uniqueEmail, type AuthApp } from '../auth/auth-app.js';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';

@@ -1,13 +1,6 @@
 /** The options of accounts at startup: each wrong one is a sentence. */
-import {
-  AuthModule,
-  type AuthOptions,
-  AuthSession,
-  InvalidOptionError,
-  passkeys,
-  useClass,
-  UserRepository,
-} from 'declarest';
+import { AuthModule, type AuthOptions, AuthSession, InvalidOptionError, useClass, UserRepository } from 'declarest';
+import { passkeys } from 'declarest-logins/passkeys';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../harness/databases.js';

@@ -1,8 +1,11 @@
 /** Poolers such as pgpool send a SELECT to a standby, which may be behind, unless it calls a volatile function or locks. */
-import { apiKeys, mailedLinks, oidc, secondFactor, sessions, useClass, UserAccounts } from 'declarest';
+import { mailedLinks, sessions, useClass, UserAccounts } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { oidc } from 'declarest-logins/oidc';
+import { secondFactor } from 'declarest-logins/second-factor';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn, type Relation, VersionColumn } from 'typeorm';
-import { ExternalIdentities } from '../../lib/logins/oidc/external-identities.js';
-import { LoginFlows } from '../../lib/logins/oidc/login-flows.js';
+import { ExternalIdentities } from '../../packages/declarest-logins/src/oidc/external-identities.js';
+import { LoginFlows } from '../../packages/declarest-logins/src/oidc/login-flows.js';
 import { authModule } from '../access/ruled-app.js';
 import { startCrud } from '../crud/service.js';
 import { DATABASES } from '../harness/databases.js';

@@ -3,24 +3,21 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Controller, ForbiddenException, Get, Injectable, UnauthorizedException } from '@nestjs/common';
 import {
-  type AccountChange,
-  accountEndpoint,
   AccessReport,
   administration,
   AuthEvents,
   type AuthOptions,
-  type AuthPlugin,
   AuthSession,
   CurrentUser,
   ErrorObserver,
   InvalidOptionError,
-  Logins,
   mailedLinks,
   type Principal,
   SecurityConfig,
   sessions,
   UserAccounts,
 } from 'declarest';
+import { type AccountChange, accountEndpoint, type AuthPlugin, Logins } from 'declarest/plugin';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { type Compiled, compile, REPOSITORY } from '../compiled.js';

@@ -2,7 +2,8 @@
 import { Controller, type INestApplication, type MiddlewareConsumer, Module, Post, Req } from '@nestjs/common';
 import type { NestModule } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { accountEndpoint, type AuthOptions, AuthSession, cors, type HttpRequest, Logins } from 'declarest';
+import { type AuthOptions, AuthSession, cors, type HttpRequest } from 'declarest';
+import { accountEndpoint, Logins } from 'declarest/plugin';
 import { DataSource } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
 import { linesOf, type Platform, PLATFORMS } from '../harness/platforms.js';

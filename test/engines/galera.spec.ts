@@ -7,12 +7,14 @@
  */
 import { Injectable, type OnModuleInit, type Type, UnauthorizedException } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { administration, AuthModule, CrudModule, oidc, Passkey, passkeys, sessions, UserAccounts } from 'declarest';
+import { administration, AuthModule, CrudModule, sessions, UserAccounts } from 'declarest';
+import { oidc } from 'declarest-logins/oidc';
+import { Passkey, passkeys } from 'declarest-logins/passkeys';
 import { Column, type DataSource, DataSource as Source, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { ManyToOne, type Relation, Tree, TreeChildren, TreeParent } from 'typeorm';
 import { Attempts } from '../../lib/auth/throttle/attempts.js';
-import { ExternalIdentities } from '../../lib/logins/oidc/external-identities.js';
-import { PasskeyStore } from '../../lib/logins/passkeys/passkey-store.js';
+import { ExternalIdentities } from '../../packages/declarest-logins/src/oidc/external-identities.js';
+import { PasskeyStore } from '../../packages/declarest-logins/src/passkeys/passkey-store.js';
 import { NO_PASSWORD } from '../../lib/auth/passwords/password-hasher.js';
 import { AUTH, PASSWORD } from '../auth/auth-app.js';
 import { request } from '../harness/client.js';

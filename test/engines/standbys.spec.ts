@@ -7,15 +7,8 @@
  * STANDBY_RUNS sets how often each case runs (5).
  */
 import { TypeOrmModule } from '@nestjs/typeorm';
-import {
-  administration,
-  AuthModule,
-  CrudModule,
-  IdempotencyKey,
-  secondFactor,
-  sessions,
-  UserAccounts,
-} from 'declarest';
+import { administration, AuthModule, CrudModule, IdempotencyKey, sessions, UserAccounts } from 'declarest';
+import { secondFactor } from 'declarest-logins/second-factor';
 import {
   BeforeUpdate,
   Column,

@@ -1,6 +1,7 @@
 /** Logins with a second factor, and rules that ask for one, through the client and the providers. */
 import { Controller, Post } from '@nestjs/common';
-import { hasFactor, secondFactor, SecurityConfig } from 'declarest';
+import { SecurityConfig } from 'declarest';
+import { hasFactor, secondFactor } from 'declarest-logins/second-factor';
 import { type Client, createClient, Failure } from 'declarest-client';
 import * as reactAdmin from 'ra-data-declarest';
 import * as refine from 'refine-declarest';

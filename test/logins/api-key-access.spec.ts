@@ -1,7 +1,8 @@
 /** What the access table, the command line, the OpenAPI document and the front-end client say about API keys. */
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccessReport, apiKeys, Authenticated, AuthModule, CrudModule, SecurityConfig, sessions } from 'declarest';
+import { AccessReport, Authenticated, AuthModule, CrudModule, SecurityConfig, sessions } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
 import { createClient } from 'declarest-client';
 import { addAccess } from 'declarest/openapi';
 import { accessMatrix } from 'declarest/testing';

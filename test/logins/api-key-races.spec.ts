@@ -1,6 +1,7 @@
 /** API keys on two applications that share one database: what changes on one, holds on the other at once. */
 import { Controller, Get } from '@nestjs/common';
-import { apiKeys, AuthModule, Roles, SecurityConfig, sessions, UserAccounts } from 'declarest';
+import { AuthModule, Roles, SecurityConfig, sessions, UserAccounts } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AUTH } from '../auth/auth-app.js';
 import { request } from '../harness/client.js';

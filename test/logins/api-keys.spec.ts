@@ -4,13 +4,9 @@ import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import {
   AccessReport,
   accessEndpoint,
-  accountEndpoint,
   administration,
-  ApiKey,
-  apiKeys,
   Authenticated,
   type AuthOptions,
-  type AuthPlugin,
   CrudModule,
   CurrentUser,
   InvalidOptionError,
@@ -21,12 +17,14 @@ import {
   sessions,
   UserAccounts,
 } from 'declarest';
+import { ApiKey, apiKeys } from 'declarest-logins/api-keys';
+import { accountEndpoint, type AuthPlugin } from 'declarest/plugin';
 import { io } from 'socket.io-client';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { AccountTables } from '../../lib/auth/users/account-tables.js';
 import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
-import { ApiKeyStore } from '../../lib/logins/api-keys/api-key-store.js';
-import { isKey, newKey } from '../../lib/logins/api-keys/key-form.js';
+import { ApiKeyStore } from '../../packages/declarest-logins/src/api-keys/api-key-store.js';
+import { isKey, newKey } from '../../packages/declarest-logins/src/api-keys/key-form.js';
 import { type AuthApp, type AuthAppOptions, bootAuth, expectFailure, PASSWORD, startAuth } from '../auth/auth-app.js';
 import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';

@@ -1,15 +1,9 @@
 /** An access token whose session has ended is valid until it expires, and opens no endpoint of accounts. */
-import {
-  administration,
-  apiKeys,
-  mailedLinks,
-  oidc,
-  passkeys,
-  secondFactor,
-  sessions,
-  UserAccounts,
-  useClass,
-} from 'declarest';
+import { administration, mailedLinks, sessions, UserAccounts, useClass } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { oidc } from 'declarest-logins/oidc';
+import { passkeys } from 'declarest-logins/passkeys';
+import { secondFactor } from 'declarest-logins/second-factor';
 import { DataSource } from 'typeorm';
 import { applicationOf } from '../../lib/routes/application.js';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';

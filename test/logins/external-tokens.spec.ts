@@ -1,13 +1,8 @@
 /** externalTokens(): tokens of another issuer beside those of AuthModule. */
-import {
-  apiKeys,
-  type AuthPlugin,
-  externalTokens,
-  type ExternalTokensOptions,
-  fromRequest,
-  jwks,
-  UserAccounts,
-} from 'declarest';
+import { externalTokens, type ExternalTokensOptions, fromRequest, UserAccounts } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { jwks } from 'declarest-logins/jwks';
+import type { AuthPlugin } from 'declarest/plugin';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { claims, makeToken } from '../harness/tokens.js';

@@ -1,15 +1,10 @@
 /** What lasts longer than a session needs a fresh proof of its user, besides the token. */
-import {
-  accountEndpoint,
-  apiKeys,
-  type AuthPlugin,
-  Logins,
-  oidc,
-  passkeys,
-  secondFactor,
-  sessions,
-  useClass,
-} from 'declarest';
+import { sessions, useClass } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { oidc } from 'declarest-logins/oidc';
+import { passkeys } from 'declarest-logins/passkeys';
+import { secondFactor } from 'declarest-logins/second-factor';
+import { accountEndpoint, type AuthPlugin, Logins } from 'declarest/plugin';
 import { DataSource } from 'typeorm';
 import { AuthSession } from '../../lib/auth/sessions/auth-session.js';
 import { endpointsOf } from '../../lib/auth/plugins/auth-plugins.js';

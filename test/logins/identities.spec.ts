@@ -1,5 +1,6 @@
 /** The logins at providers that a user has: linked, listed and unlinked, also by several requests at once. */
-import { AuthEvents, ExternalIdentity, LoginFlow, UserAccounts } from 'declarest';
+import { AuthEvents, UserAccounts } from 'declarest';
+import { ExternalIdentity, LoginFlow } from 'declarest-logins/oidc';
 import { DataSource } from 'typeorm';
 import { expectFailure, PASSWORD, unique } from '../auth/auth-app.js';
 import { beforeStatement, slowStatements } from '../auth/slow-statements.js';

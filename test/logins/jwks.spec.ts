@@ -2,7 +2,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, type JWK, UnsecuredJWT } from 'jose';
-import { jwks, type JwksOptions } from 'declarest';
+import { jwks, type JwksOptions } from 'declarest-logins/jwks';
 import { claims, makeToken } from '../harness/tokens.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { AUDIENCE, type Issuer, startIssuer } from './issuer.js';

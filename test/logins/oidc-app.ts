@@ -1,5 +1,7 @@
 /** An application with the plugin `oidc`, and the front end that logs users in. */
-import { type AuthOptions, type AuthPlugin, mailedLinks, oidc, type OidcOptions, UserAccounts } from 'declarest';
+import { type AuthOptions, mailedLinks, UserAccounts } from 'declarest';
+import { oidc, type OidcOptions } from 'declarest-logins/oidc';
+import type { AuthPlugin } from 'declarest/plugin';
 import { type AuthApp, type AuthAppOptions, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import type { Platform } from '../harness/platforms.js';

@@ -2,7 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { type AuthPlugin, ExternalIdentity, LoginFlow, mailedLinks, UserAccounts } from 'declarest';
+import { mailedLinks, UserAccounts } from 'declarest';
+import { ExternalIdentity, LoginFlow } from 'declarest-logins/oidc';
+import type { AuthPlugin } from 'declarest/plugin';
 import { ForbiddenException } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { expectFailure, PASSWORD, unique, uniqueEmail } from '../auth/auth-app.js';

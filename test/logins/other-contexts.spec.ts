@@ -4,16 +4,8 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { GraphQLModule, Query, Resolver } from '@nestjs/graphql';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import {
-  Authenticated,
-  CurrentUser,
-  fromRequest,
-  jwks,
-  type JwksOptions,
-  type Principal,
-  Public,
-  Roles,
-} from 'declarest';
+import { Authenticated, CurrentUser, fromRequest, type Principal, Public, Roles } from 'declarest';
+import { jwks, type JwksOptions } from 'declarest-logins/jwks';
 import { McpModule } from 'declarest-mcp';
 import { addAccess } from 'declarest/openapi';
 import { io, type Socket } from 'socket.io-client';

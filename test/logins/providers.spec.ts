@@ -1,7 +1,8 @@
 /** GitHub, providers that are away or wrong, clocks, and the options of `oidc`. */
 import { createServer, type RequestListener } from 'node:http';
-import { AuthUser, ExternalIdentity, type ExternalUserFields, InvalidOptionError, mailedLinks, oidc } from 'declarest';
-import type { OidcOptions, OidcProvider } from 'declarest';
+import { AuthUser, InvalidOptionError, mailedLinks } from 'declarest';
+import { ExternalIdentity, type ExternalUserFields, oidc } from 'declarest-logins/oidc';
+import type { OidcOptions, OidcProvider } from 'declarest-logins/oidc';
 import { ForbiddenException } from '@nestjs/common';
 import { Column, DataSource, Entity } from 'typeorm';
 import { AUTH, bootAuth, expectFailure, PASSWORD, unique } from '../auth/auth-app.js';

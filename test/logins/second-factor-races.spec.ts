@@ -1,5 +1,6 @@
 /** Codes, recovery codes and challenges that are used at once, by two applications with one database. */
-import { type AuthSession as Session, AuthSession, secondFactor, UserAccounts } from 'declarest';
+import { type AuthSession as Session, AuthSession, UserAccounts } from 'declarest';
+import { secondFactor } from 'declarest-logins/second-factor';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { slowStatements } from '../auth/slow-statements.js';

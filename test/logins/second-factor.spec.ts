@@ -2,27 +2,27 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { Controller, Get, Post } from '@nestjs/common';
 import {
-  accountEndpoint,
   AccessReport,
   administration,
   AuthEvents,
   AuthSession,
   type AuthOptions,
-  type AuthPlugin,
   CurrentUser,
-  FactorChallenge,
-  hasFactor,
   InvalidOptionError,
-  Logins,
   type Principal,
-  SecondFactor,
-  secondFactor,
-  type SecondFactorOptions,
-  SecondFactors,
   SecurityConfig,
   sessions,
   UserAccounts,
 } from 'declarest';
+import {
+  FactorChallenge,
+  hasFactor,
+  SecondFactor,
+  secondFactor,
+  type SecondFactorOptions,
+  SecondFactors,
+} from 'declarest-logins/second-factor';
+import { accountEndpoint, type AuthPlugin, Logins } from 'declarest/plugin';
 import { DataSource } from 'typeorm';
 import { type AuthApp, type AuthAppOptions, bootAuth, PASSWORD } from '../auth/auth-app.js';
 import { expectFailure, startAuth, uniqueEmail } from '../auth/auth-app.js';

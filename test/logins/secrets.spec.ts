@@ -1,5 +1,6 @@
 /** Each secret that the package gives opens one door: at all others, it is refused as a text that was never given. */
-import { apiKeys, secondFactor } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { secondFactor } from 'declarest-logins/second-factor';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { Mailbox, mailsTo } from '../auth/mailbox.js';
 import { type Answer, request } from '../harness/client.js';

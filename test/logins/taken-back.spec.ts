@@ -1,5 +1,7 @@
 /** A stranger who has registered with an address that nobody had verified, and its owner, who sets the password by a mail. */
-import { apiKeys, mailedLinks, secondFactor, useClass, UserAccounts } from 'declarest';
+import { mailedLinks, useClass, UserAccounts } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { secondFactor } from 'declarest-logins/second-factor';
 import { expectFailure, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { Mailbox, mailsTo } from '../auth/mailbox.js';
 import { beforeStatement } from '../auth/slow-statements.js';

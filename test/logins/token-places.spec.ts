@@ -1,13 +1,7 @@
 /** jwks() with tokens in a header or cookie, and several sources in one application. */
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import {
-  AccessModule,
-  type AuthenticateOption,
-  fromRequest,
-  type HttpRequest,
-  jwks,
-  type JwksOptions,
-} from 'declarest';
+import { AccessModule, type AuthenticateOption, fromRequest, type HttpRequest } from 'declarest';
+import { jwks, type JwksOptions } from 'declarest-logins/jwks';
 import { addAccess } from 'declarest/openapi';
 import { request } from '../harness/client.js';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';

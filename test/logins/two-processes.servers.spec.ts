@@ -1,5 +1,5 @@
 /** Codes, challenges, passkeys, responses of providers and keys that two processes with one database get at once. */
-import { ExternalIdentity } from 'declarest';
+import { ExternalIdentity } from 'declarest-logins/oidc';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PASSWORD, unique, uniqueEmail } from '../auth/auth-app.js';
 import { type Answer, request } from '../harness/client.js';
@@ -11,7 +11,7 @@ import { statusesAfter, statusOf } from './keyed-app.js';
 import { ORIGIN, Person, RP_ID } from './passkeys/passkey-app.js';
 
 const REDIRECT_URI = 'https://shop.example/login';
-/** As in lib/logins/second-factor/factor-challenges.ts. */
+/** As in packages/declarest-logins/src/second-factor/factor-challenges.ts. */
 const MAX_TRIES = 5;
 
 describe.each(DATABASES.filter((name) => name !== 'sqlite'))('on %s', (name) => {
@@ -23,7 +23,13 @@ describe.each(DATABASES.filter((name) => name !== 'sqlite'))('on %s', (name) => 
     provider = await startProvider([REDIRECT_URI]);
     const main = { issuer: provider.issuer, ...CLIENT, redirectUris: [REDIRECT_URI] };
     processes = await startTwice(name, {
-      uses: ['apiKeys', 'Authenticated', 'mailedLinks', 'oidc', 'passkeys', 'secondFactor'],
+      uses: {
+        declarest: ['Authenticated', 'mailedLinks'],
+        'declarest-logins/api-keys': ['apiKeys'],
+        'declarest-logins/oidc': ['oidc'],
+        'declarest-logins/passkeys': ['passkeys'],
+        'declarest-logins/second-factor': ['secondFactor'],
+      },
       auth: `
         sessions: true,
         throttle: false,

@@ -1,8 +1,11 @@
 /** The newsroom: authors write, editors publish, everyone reads what is published. */
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { apiKeys, AuthModule, CrudModule, type CrudOptions, type JwtKey, type Mailer, SecurityConfig } from 'declarest';
-import { hasFactor, oidc, type OidcProvider, passkeys, secondFactor } from 'declarest';
+import { AuthModule, CrudModule, type CrudOptions, type JwtKey, type Mailer, SecurityConfig } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { oidc, type OidcProvider } from 'declarest-logins/oidc';
+import { passkeys } from 'declarest-logins/passkeys';
+import { hasFactor, secondFactor } from 'declarest-logins/second-factor';
 import { Article, Author, Tag, User } from './entities.js';
 
 const articles: CrudOptions<Article> = {

@@ -1,5 +1,7 @@
 /** The endpoint of a plugin in the document and in the access report, and what its hooks add to logins. */
-import { accountEndpoint, AccessReport, type AuthPlugin, secondFactor } from 'declarest';
+import { AccessReport } from 'declarest';
+import { secondFactor } from 'declarest-logins/second-factor';
+import { accountEndpoint, type AuthPlugin } from 'declarest/plugin';
 import { PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import type { Answer } from '../harness/client.js';
 import { AuthenticatorApp } from '../logins/authenticator-app.js';

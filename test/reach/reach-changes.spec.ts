@@ -1,6 +1,7 @@
 /** Changes of the access table that need other resources than the shop. */
 import { Controller, VersioningType } from '@nestjs/common';
-import { apiKeys, CrudController, type ScopeContext } from 'declarest';
+import { CrudController, type ScopeContext } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
 import { PLATFORMS } from '../harness/platforms.js';
 import { Category, changesBetween, OPTIONS, Order, tableOf, tableOfResources, type Resources } from './shop.js';
 

@@ -3,7 +3,6 @@ import { type INestApplication, Injectable, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   AuthModule,
-  type AuthPlugin,
   AuthUser,
   CrudController,
   CrudModule,
@@ -13,6 +12,7 @@ import {
   SecurityConfig,
   useScope,
 } from 'declarest';
+import type { AuthPlugin } from 'declarest/plugin';
 import {
   Column,
   DeleteDateColumn,

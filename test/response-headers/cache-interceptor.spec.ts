@@ -15,7 +15,6 @@ import { APP_INTERCEPTOR, HttpAdapterHost, Reflector } from '@nestjs/core';
 import {
   accessEndpoint,
   administration,
-  apiKeys,
   CrudController,
   CrudModule,
   CurrentUser,
@@ -25,6 +24,7 @@ import {
   Public,
   standardOperations,
 } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
 import { of, tap } from 'rxjs';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { bootAuth, startAuth } from '../auth/auth-app.js';

@@ -1,7 +1,8 @@
 /** Answers of generated endpoints to a user are kept by no cache; those that everybody gets are as before. */
 import { generateKeyPairSync } from 'node:crypto';
 import { Controller, Get, Header, Injectable } from '@nestjs/common';
-import { accessEndpoint, apiKeys, CrudController, Roles } from 'declarest';
+import { accessEndpoint, CrudController, Roles } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
 import { as } from 'declarest/testing';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { authModule } from '../access/ruled-app.js';

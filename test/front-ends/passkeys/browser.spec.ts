@@ -1,7 +1,8 @@
 /** Passkeys through the client, in a real browser. Runs where TEST_CHROMIUM is the path of a Chromium. */
 import type { Server } from 'node:http';
 import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
-import { cors, passkeys } from 'declarest';
+import { cors } from 'declarest';
+import { passkeys } from 'declarest-logins/passkeys';
 import type { Failure } from 'declarest-client';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../../auth/auth-app.js';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, request as send, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { passkeys } from 'declarest';
+import { passkeys } from 'declarest-logins/passkeys';
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../../auth/auth-app.js';
 import { REPOSITORY } from '../../compiled.js';

@@ -1,5 +1,6 @@
 /** An application with passkeys, and what clients of it do. */
-import { type AuthOptions, type Passkey as Row, Passkey, passkeys, UserAccounts } from 'declarest';
+import { type AuthOptions, UserAccounts } from 'declarest';
+import { type Passkey as Row, Passkey, passkeys } from 'declarest-logins/passkeys';
 import { DataSource } from 'typeorm';
 import { type AuthApp, type AuthAppOptions, PASSWORD, startAuth, uniqueEmail } from '../../auth/auth-app.js';
 import { type Answer, request, type RequestOptions } from '../../harness/client.js';

@@ -1,5 +1,7 @@
 /** Passkeys without a browser: the whole life of a passkey, and what a browser never sends. */
-import { AuthEvents, type AuthPlugin, mailedLinks, PasskeyChallenge, passkeys, useClass } from 'declarest';
+import { AuthEvents, mailedLinks, useClass } from 'declarest';
+import { PasskeyChallenge, passkeys } from 'declarest-logins/passkeys';
+import type { AuthPlugin } from 'declarest/plugin';
 import { addAccess } from 'declarest/openapi';
 import { DataSource } from 'typeorm';
 import { type AuthApp, bootAuth, expectFailure, PASSWORD, whole } from '../../auth/auth-app.js';

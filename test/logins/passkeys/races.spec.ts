@@ -1,5 +1,5 @@
 /** Challenges, counters and last passkeys that are used at once, by two applications with one database. */
-import { PasskeyChallenge } from 'declarest';
+import { PasskeyChallenge } from 'declarest-logins/passkeys';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { AuthApp } from '../../auth/auth-app.js';
 import { slowStatements } from '../../auth/slow-statements.js';

@@ -1,16 +1,9 @@
 /** Passkeys as a second factor: the second step of other logins, alone and beside the codes of `secondFactor()`. */
 import { Controller, Get } from '@nestjs/common';
-import {
-  accountEndpoint,
-  type AuthOptions,
-  type AuthPlugin,
-  FactorChallenge,
-  hasFactor,
-  Logins,
-  passkeys,
-  secondFactor,
-  SecurityConfig,
-} from 'declarest';
+import { type AuthOptions, SecurityConfig } from 'declarest';
+import { passkeys } from 'declarest-logins/passkeys';
+import { FactorChallenge, hasFactor, secondFactor } from 'declarest-logins/second-factor';
+import { accountEndpoint, type AuthPlugin, Logins } from 'declarest/plugin';
 import { DataSource } from 'typeorm';
 import { type AuthApp, expectFailure, PASSWORD } from '../../auth/auth-app.js';
 import { beforeStatement } from '../../auth/slow-statements.js';

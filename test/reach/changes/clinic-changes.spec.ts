@@ -4,15 +4,15 @@ import {
   CrudController,
   type CustomOperation,
   externalTokens,
-  jwks,
   type ListQuery,
   Public,
   Roles,
   type ScopeContext,
-  secondFactor,
   sessions,
   standardOperations,
 } from 'declarest';
+import { jwks } from 'declarest-logins/jwks';
+import { secondFactor } from 'declarest-logins/second-factor';
 import { Between, In, LessThan, MoreThan, Not } from 'typeorm';
 import type { TableChange } from '../../../lib/cli/access-output.js';
 import {

@@ -20,10 +20,8 @@ import {
   accessEndpoint,
   AccessModule,
   type AccessModuleOptions,
-  apiKeys,
   AuthModule,
   type AuthOptions,
-  type AuthPlugin,
   AuthUser,
   CrudController,
   CrudModule,
@@ -34,12 +32,14 @@ import {
   Public,
   Roles,
   type ScopeContext,
-  secondFactor,
   SecurityConfig,
   sessions,
   standardOperations,
   useScope,
 } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { secondFactor } from 'declarest-logins/second-factor';
+import type { AuthPlugin } from 'declarest/plugin';
 import {
   Column,
   DeleteDateColumn,

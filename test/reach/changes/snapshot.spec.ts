@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CrudController, externalTokens, jwks } from 'declarest';
+import { CrudController, externalTokens } from 'declarest';
+import { jwks } from 'declarest-logins/jwks';
 import { changesOf, clinic, OPTIONS, Patient, readSnapshot, writeSnapshot, type Change } from './clinic.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'declarest-snapshot-'));

@@ -5,7 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { Controller, ForbiddenException, Get, type INestApplication, Post, Res, type Type } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { apiKeys, InvalidOptionError, passkeys, secondFactor } from 'declarest';
+import { InvalidOptionError } from 'declarest';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { passkeys } from 'declarest-logins/passkeys';
+import { secondFactor } from 'declarest-logins/second-factor';
 import { as, IsolationError, type IsolationOptions, isolationProof, varyHidden } from 'declarest/testing';
 import type { FastifyReply } from 'fastify';
 import type { DataSource, Repository } from 'typeorm';

@@ -2,7 +2,8 @@
 import { type INestApplication, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, type AuthPlugin, CrudModule } from 'declarest';
+import { AuthModule, CrudModule } from 'declarest';
+import type { AuthPlugin } from 'declarest/plugin';
 import type { IsolationOptions } from 'declarest/testing';
 import { Column, CreateDateColumn, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { authModule } from '../../access/ruled-app.js';

@@ -1,0 +1,104 @@
+/** API keys: the endpoints with which users manage their own, and the bearer tokens that they are. */
+import { NotFoundException } from '@nestjs/common';
+import {
+  accountEndpoint,
+  authenticationOf,
+  authFailure,
+  type AuthPlugin,
+  closedObject,
+  dataAnswer,
+  type Endpoint,
+  jsonResponse,
+  type NamedSchema,
+  openObject,
+  orNull,
+  refTo,
+  TEXT,
+  TRUE,
+  unknown,
+  USER_SCHEMAS,
+} from 'declarest/plugin';
+import { MOMENT } from '../moments.js';
+import { ApiKey } from './api-key.js';
+import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
+import { ApiKeys, toKeyView } from './api-keys.js';
+import { KEY_PREFIX } from './key-form.js';
+
+const NAME = { ...USER_SCHEMAS['username'], examples: ['backup'] };
+const ROLES = { type: 'array', items: TEXT };
+const VIEW = {
+  id: TEXT,
+  name: NAME,
+  prefix: { ...TEXT, description: 'The first characters of the key.' },
+  roles: ROLES,
+  createdAt: MOMENT,
+  lastUsedAt: { ...orNull(MOMENT), description: 'To the minute.' },
+  expiresAt: orNull(MOMENT),
+};
+const KEY_SCHEMA: NamedSchema = { name: 'AuthKey', schema: openObject(VIEW) };
+
+const ENDPOINTS: readonly Endpoint[] = [
+  accountEndpoint({
+    name: 'findKeys',
+    route: 'GET keys',
+    summary: 'List own API keys',
+    answers: {
+      200: jsonResponse(
+        'The own keys',
+        openObject({ success: TRUE, data: { type: 'array', items: refTo(KEY_SCHEMA.name) } }),
+      ),
+    },
+    async run({ get }, { user }) {
+      return { success: true, data: (await get(ApiKeyStore).listOf(String(user().id))).map(toKeyView) };
+    },
+  }),
+  accountEndpoint({
+    name: 'createKey',
+    route: 'POST keys',
+    status: 201,
+    needsProof: 'any',
+    takesObject: () => closedObject({ name: NAME, roles: orNull(ROLES), expiresAt: orNull(MOMENT) }, ['name']),
+    summary: 'Create an API key',
+    description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used. With a token of another issuer, \`expiresAt\` is required.`,
+    answers: {
+      201: dataAnswer('Created', { ...VIEW, key: { ...TEXT, description: 'For `Authorization: Bearer`.' } }),
+      409: authFailure(`There are ${MAX_KEYS} keys.`, `You have ${MAX_KEYS} keys, which is the most. Delete one first`),
+    },
+    async run({ get }, { body, user, request }) {
+      const data = await get(ApiKeys).create(body, String(user().id), authenticationOf(request));
+      return { success: true, message: 'Key created', data };
+    },
+  }),
+  accountEndpoint({
+    name: 'deleteKey',
+    route: 'DELETE keys/:id',
+    status: 204,
+    summary: 'Delete an own API key',
+    description: 'It is refused from then on.',
+    answers: unknown('Key'),
+    async run({ get }, { user, id }) {
+      if (!(await get(ApiKeyStore).removeOwn(String(user().id), id)))
+        throw new NotFoundException(`Key with id ${id} not found`);
+    },
+  }),
+];
+
+/**
+ * Keys for programs: users create them at `POST {base}/keys`, and programs send them as bearer tokens. They open no account
+ * endpoint. Requests by a key have the role `KEY`, all others `LOGIN`: rules and `@Authenticated({ by: ['key'] })` require
+ * one of them. Needs the table of `ApiKey`.
+ * @example AuthModule.forRoot({ userClass: User, plugins: [apiKeys()] })
+ */
+export const apiKeys = (): AuthPlugin => ({
+  name: 'apiKeys',
+  option: 'plugins: apiKeys()',
+  tables: [ApiKey],
+  providers: [ApiKeyStore, ApiKeys],
+  endpoints: ENDPOINTS,
+  hasKeys: true,
+  decidesBy: {},
+  authenticate: ({ get }, _request, { token }) =>
+    token?.startsWith(KEY_PREFIX) ? get(ApiKeys).identify(token) : undefined,
+  accountChanged: ({ get }, change) => get(ApiKeys).follow(change),
+  describe: () => ({ schemas: [KEY_SCHEMA] }),
+});

@@ -1,0 +1,158 @@
+/** Finds the account of an identity at a provider: the linked one, the one with the same verified address, or a new one. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common';
+import {
+  type AuthUser,
+  DuplicateUserError,
+  type HttpRequest,
+  UserAccounts,
+  type UserFields,
+  UserRepository,
+} from 'declarest';
+import {
+  acceptAny,
+  type AccountChange,
+  AUTH_OPTIONS,
+  AuthPlugins,
+  BASE_ROLE,
+  checkUser,
+  type LoginAnswer,
+  Logins,
+  MailedTokens,
+  NO_PASSWORD,
+  type ResolvedAuthOptions,
+  USER_CHECKS,
+  UserFieldRules,
+} from 'declarest/plugin';
+import { hasPassword } from '../has-password.js';
+import { endsWaysIn } from '../taken-back.js';
+import { ExternalIdentities } from './external-identities.js';
+import { namesOf } from './external-profile.js';
+import { expectFields, type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+
+/** Another process stores the identity of a new user right after the user. */
+const MAX_TRIES = 10;
+const RETRY_MS = 100;
+
+/** The same answer for all reasons: it tells nobody which addresses have an account. */
+const noAccount = (): ConflictException =>
+  new ConflictException('No account is linked to this login. Log in another way, and link it there');
+
+@Injectable()
+export class ExternalLogins {
+  private readonly register: NonNullable<OidcSettings['register']>;
+  private readonly required: readonly string[];
+
+  /** @throws InvalidOptionError where new users need fields that no provider knows */
+  constructor(
+    private readonly identities: ExternalIdentities,
+    private readonly users: UserRepository,
+    private readonly accounts: UserAccounts,
+    private readonly logins: Logins,
+    private readonly plugins: AuthPlugins,
+    @Inject(OIDC_SETTINGS) settings: OidcSettings,
+    @Inject(AUTH_OPTIONS) { registration }: ResolvedAuthOptions,
+    { required }: UserFieldRules,
+    @Optional() private readonly mailedTokens?: MailedTokens,
+  ) {
+    this.register = settings.register ?? registration;
+    this.required = required.filter((name) => name !== 'password');
+    expectFields(settings, this.register !== false, this.required);
+  }
+
+  /** @throws ConflictException (409) where no account may be used or created, 401 for an inactive user, what hooks throw */
+  async logIn(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      if (tries > 0) await delay(RETRY_MS);
+      const answer = await this.attempt(profile, request);
+      if (answer) return answer;
+    }
+    throw noAccount();
+  }
+
+  async follow(change: AccountChange): Promise<void> {
+    if (endsWaysIn(change)) await this.identities.removeAll(change.userId);
+  }
+
+  /** @returns `undefined` where another login of the same user was faster, and may still have an identity to store */
+  private async attempt(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer | undefined> {
+    const { email } = profile;
+    let id = await this.linkedUser(profile);
+    if (id === undefined) {
+      const found = email === undefined ? null : await this.users.findByLogin('email', email);
+      if (!found) return this.registerUser(profile, request);
+      id = await this.linkByAddress(found, profile);
+    }
+    return id === undefined ? undefined : this.logins.complete({ id }, request);
+  }
+
+  private async linkedUser(profile: ExternalProfile): Promise<string | undefined> {
+    const identity = await this.identities.find(profile);
+    if (!identity) return undefined;
+    const { userId, isLinked } = identity;
+    if (!isLinked) throw noAccount();
+    if (await this.users.findById(userId)) return userId;
+    // A statement of the application has deleted the user.
+    await this.identities.removeAll(userId);
+    return undefined;
+  }
+
+  /** Both sides have verified the address, or somebody else may have registered it. @returns `undefined` to try again */
+  private async linkByAddress(user: AuthUser, profile: ExternalProfile): Promise<string | undefined> {
+    const userId = String(user.id);
+    const isVerified = user.active && (await this.mailedTokens?.isVerified(user));
+    // A provider may give an address to another user (OpenID Connect Core §5.7).
+    const mayLink = isVerified && !(await this.identities.exists({ userId, issuer: profile.issuer }));
+    if (mayLink && (await this.identities.add(userId, profile))) return userId;
+    // Another login may have created the user, and stores the identity now.
+    if (!(await hasPassword(this.users, userId)) && !(await this.identities.exists({ userId }))) return undefined;
+    const linked = await this.linkedUser(profile);
+    if (linked === undefined && !mayLink) throw noAccount();
+    return linked;
+  }
+
+  private async registerUser(profile: ExternalProfile, request: HttpRequest): Promise<LoginAnswer | undefined> {
+    const { email } = profile;
+    if (this.register === false || (email === undefined && this.required.includes('email'))) throw noAccount();
+    const further = typeof this.register === 'function' ? await this.register(profile) : {};
+    const user = await this.create(this.readFields({ ...namesOf(profile), ...further }, email));
+    if (!user) return undefined;
+    const userId = String(user.id);
+    const undo = () => this.users.undoCreate(userId);
+    const identity = await this.identities.add(userId, profile).catch(async (error: unknown) => {
+      await undo().catch(() => undefined);
+      throw error;
+    });
+    if (!identity) {
+      await undo();
+      return undefined;
+    }
+    // The address counts as verified.
+    await this.plugins.accountChanged({ name: 'user.created', userId, user });
+    return this.logins.issueForNewUser(user, request).catch(async (error: unknown) => {
+      // A plugin has refused the registration, which removes the user.
+      if (!(await this.users.findById(userId))) await this.plugins.accountChanged({ name: 'user.deleted', userId });
+      throw error;
+    });
+  }
+
+  /** @throws InvalidUserError naming each field of the function `register` that is wrong */
+  private readFields(input: Readonly<Record<string, unknown>>, email: string | undefined): UserFields {
+    const { email: _email, password: _password, ...checks } = this.accounts.checks;
+    const added = Object.keys(input).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
+    const ofColumns = Object.fromEntries(added.map((name) => [name, acceptAny]));
+    const required = this.required.filter((name) => name !== 'email');
+    const fields = checkUser(input, { ...checks, ...ofColumns }, required);
+    return { role: BASE_ROLE, active: true, ...fields, ...(email !== undefined && { email }), password: NO_PASSWORD };
+  }
+
+  /** @returns `undefined` where the address was taken meanwhile */
+  private async create(fields: UserFields): Promise<AuthUser | undefined> {
+    try {
+      return await this.users.create(fields);
+    } catch (error) {
+      if (error instanceof DuplicateUserError && error.field === 'email') return undefined;
+      throw error;
+    }
+  }
+}

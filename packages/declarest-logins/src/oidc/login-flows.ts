@@ -1,0 +1,91 @@
+/** Logins from their begin to their end: what a client sends to a provider, and what it brings back. */
+import { createHash } from 'node:crypto';
+import { Inject, Injectable, NotFoundException } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
+import { InvalidUserError } from 'declarest';
+import { AccountTables, hashOf, isToken, newToken } from 'declarest/plugin';
+import { type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+import { LoginFlow } from './oidc-tables.js';
+import { loginFailed, type OpenidClient, ProviderClient } from './provider-client.js';
+
+export const OPENID_CLIENT = Symbol('declarest.openidClient');
+
+const LIFETIME_MS = 10 * 60 * 1000;
+
+/** RFC 7636 §4.2. The row has it in place of the verifier, so that a leaked table finishes no login. */
+const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
+
+export interface BegunLogin {
+  /** Where the client sends the user. */
+  readonly url: string;
+  /** The client keeps it, and sends it with the response: whoever has not begun the login cannot finish it. */
+  readonly verifier: string;
+}
+
+@Injectable()
+export class LoginFlows {
+  private readonly clients: ReadonlyMap<string, ProviderClient>;
+
+  constructor(
+    private readonly tables: AccountTables,
+    @Inject(OIDC_SETTINGS) { providers }: OidcSettings,
+    @Inject(OPENID_CLIENT) openid: OpenidClient,
+  ) {
+    this.clients = new Map([...providers].map(([name, each]) => [name, new ProviderClient(openid, each)]));
+  }
+
+  /**
+   * @param sentUri one of the declared `redirectUris`; the first one where it is `undefined`
+   * @param userId the user who links an identity; `null` for a login @throws 400, 404, 503
+   */
+  async begin(name: string, sentUri: string | undefined, userId: string | null): Promise<BegunLogin> {
+    const client = this.clients.get(name);
+    if (!client) throw new NotFoundException(`Provider with id ${name} not found`);
+    const { redirectUris } = client.settings;
+    const redirectUri = redirectUris.find((uri) => sentUri === undefined || uri === sentUri);
+    if (redirectUri === undefined)
+      throw new InvalidUserError(['redirectUri: expected one of the addresses that the application declares']);
+    const [state, nonce, verifier] = [newToken(), newToken(), newToken()];
+    const challenge = challengeOf(verifier);
+    const url = await client.authorizationUrl({ redirectUri, state, nonce, challenge });
+    const expiresAt = Date.now() + LIFETIME_MS;
+    const flow = { hash: hashOf(state), provider: name, challenge, nonce, redirectUri, userId, expiresAt };
+    await this.tables.run((manager) => manager.insert(LoginFlow, flow));
+    return { url, verifier };
+  }
+
+  /**
+   * Finishes a login that the same client has begun, once.
+   * @param sent where the provider has sent the user back, with the whole query @throws 400, 401, 503
+   */
+  async finish(sent: string, verifier: string, userId: string | null): Promise<ExternalProfile> {
+    if (!URL.canParse(sent))
+      throw new InvalidUserError(['url: expected the address that the provider has sent back to']);
+    const url = new URL(sent);
+    const state = url.searchParams.get('state') ?? '';
+    const flow = await this.find(state);
+    const client = flow && this.clients.get(flow.provider);
+    const isOwn = flow?.challenge === challengeOf(verifier) && flow.userId === userId;
+    // The answer of another provider would arrive at another address (RFC 9700 §4.4.2).
+    const isThere = sent.split('?')[0] === flow?.redirectUri && url.hash === '';
+    if (!client || !isOwn || !isThere || !(await this.spend(flow))) throw loginFailed();
+    return client.readProfile(url, { state, nonce: flow.nonce, verifier });
+  }
+
+  async removeAll(userId: string): Promise<void> {
+    await this.tables.run((manager) => manager.delete(LoginFlow, { userId }));
+  }
+
+  /** What cannot be a state needs no query. */
+  private async find(state: string): Promise<LoginFlow | undefined> {
+    if (!isToken(state)) return undefined;
+    const where = { hash: hashOf(state), expiresAt: MoreThan(Date.now()) };
+    return this.tables.findOne(LoginFlow, where);
+  }
+
+  /** @returns whether this request is the one that finishes it */
+  private async spend({ hash }: LoginFlow): Promise<boolean> {
+    const { affected } = await this.tables.run((manager) => manager.delete(LoginFlow, { hash }));
+    return affected === 1;
+  }
+}

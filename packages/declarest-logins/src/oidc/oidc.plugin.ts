@@ -1,0 +1,202 @@
+/** Logins at other providers, by OpenID Connect or OAuth 2. */
+import { NotFoundException } from '@nestjs/common';
+import {
+  accountEndpoint,
+  AuthenticationRequired,
+  authFailure,
+  type AuthPlugin,
+  dataAnswer,
+  type Endpoint,
+  jsonResponse,
+  LIMITED,
+  type NamedSchema,
+  openObject,
+  refTo,
+  TEXT,
+  TEXT_OR_NULL,
+  TOKEN,
+  TRUE,
+  unauthorizedOr,
+  unknown,
+} from 'declarest/plugin';
+import { hasNewPassword } from '../has-password.js';
+import { MOMENT, momentOf } from '../moments.js';
+import { ExternalIdentities } from './external-identities.js';
+import { ExternalLogins } from './external-logins.js';
+import { LoginFlows, OPENID_CLIENT } from './login-flows.js';
+import { OIDC_SETTINGS, readSettings, type OidcOptions } from './oidc-options.js';
+import { ExternalIdentity, LoginFlow } from './oidc-tables.js';
+import { loadOpenidClient, loginFailed } from './provider-client.js';
+
+const IDENTITY_SCHEMA: NamedSchema = {
+  name: 'ExternalIdentity',
+  schema: openObject({
+    id: TEXT,
+    provider: TEXT,
+    email: TEXT_OR_NULL,
+    linkedAt: MOMENT,
+  }),
+};
+const IDENTITY = refTo(IDENTITY_SCHEMA.name);
+
+const REDIRECT_URI = { ...TEXT, description: 'One of those that the application declares. The first by default.' };
+const RESPONSE = {
+  url: { ...TEXT, description: 'Where the provider has sent the user back, with the whole query.' },
+  verifier: { ...TEXT, description: 'From the request that began the login.' },
+};
+const BEGUN = dataAnswer('Begun', {
+  url: { ...TEXT, description: 'Where to send the user.' },
+  verifier: { ...TEXT, description: 'To keep, such as in `sessionStorage`, and to send back with the response.' },
+});
+const FAILED = loginFailed().message;
+const begun = (data: object) => ({ success: true, message: 'Log in at the provider', data });
+
+const toView = ({ id, provider, email, linkedAt }: ExternalIdentity) => ({
+  id,
+  provider,
+  email,
+  linkedAt: momentOf(linkedAt),
+});
+
+const ENDPOINTS: readonly Endpoint[] = [
+  accountEndpoint({
+    name: 'beginExternalLogin',
+    route: 'POST oidc/:id',
+    access: 'public',
+    optionalTexts: { redirectUri: REDIRECT_URI },
+    limit: false,
+    summary: 'Begin a login at a provider',
+    description: '`id` is the name of the provider. The login must be finished within 10 minutes, by the same client.',
+    answers: { 200: BEGUN, ...unknown('Provider'), ...LIMITED },
+    async run({ get, attempts }, { id, body, address }) {
+      await attempts.take({ action: 'externalLogin', address });
+      return begun(await get(LoginFlows).begin(id, body.redirectUri, null));
+    },
+  }),
+  accountEndpoint({
+    name: 'finishExternalLogin',
+    route: 'POST oidc',
+    access: 'public',
+    texts: RESPONSE,
+    summary: 'Log in by the response of a provider',
+    description: 'Creates a user where the application allows it.',
+    answers: ({ identity, members }) => ({
+      200: dataAnswer('Logged in, or registered', { user: identity, ...TOKEN, ...members }),
+      401: authFailure('The response is not valid, or was used before.', FAILED),
+      403: authFailure('The application refuses the login.', 'The e-mail address is not verified'),
+      409: authFailure('No account is linked.', 'No account is linked to this login'),
+    }),
+    async run({ get }, { body, request }) {
+      const profile = await get(LoginFlows).finish(body.url, body.verifier, null);
+      return get(ExternalLogins).logIn(profile, request);
+    },
+  }),
+  accountEndpoint({
+    name: 'findIdentities',
+    route: 'GET identities',
+    summary: 'List own logins at providers',
+    answers: {
+      200: jsonResponse('All of them', openObject({ success: TRUE, data: { type: 'array', items: IDENTITY } })),
+    },
+    async run({ get }, { user }) {
+      const own = await get(ExternalIdentities).listOf(String(user().id));
+      return { success: true, data: own.map(toView) };
+    },
+  }),
+  accountEndpoint({
+    name: 'beginIdentityLink',
+    route: 'POST identities/:id',
+    optionalTexts: { redirectUri: REDIRECT_URI },
+    needsProof: 'any',
+    summary: 'Begin to link a login at a provider',
+    description: '`id` is the name of the provider.',
+    answers: { 200: BEGUN, ...unknown('Provider') },
+    run: async ({ get }, { id, body, user }) =>
+      begun(await get(LoginFlows).begin(id, body.redirectUri, String(user().id))),
+  }),
+  accountEndpoint({
+    name: 'finishIdentityLink',
+    route: 'POST identities',
+    texts: RESPONSE,
+    summary: 'Link a login by the response of a provider',
+    answers: {
+      200: dataAnswer('Linked', { identity: IDENTITY }),
+      ...unauthorizedOr('The token or the response is not valid.', FAILED),
+      409: authFailure('Another user has it.', 'This login is linked to another account'),
+    },
+    async run({ get, users }, { body, user }) {
+      const userId = String(user().id);
+      const profile = await get(LoginFlows).finish(body.url, body.verifier, userId);
+      const found = await users.findWithHash(userId);
+      if (!found?.active) throw new AuthenticationRequired(true);
+      const identity = await get(ExternalIdentities).link(userId, profile);
+      // A reset of the password may have come between, and removed the identities that it found.
+      if (await hasNewPassword(users, found)) {
+        await get(ExternalIdentities).remove(identity);
+        throw loginFailed();
+      }
+      return { success: true, message: 'Login linked', data: { identity: toView(identity) } };
+    },
+  }),
+  accountEndpoint({
+    name: 'unlinkIdentity',
+    route: 'DELETE identities/:id',
+    status: 204,
+    summary: 'Unlink a login at a provider',
+    answers: {
+      ...unknown('Identity'),
+      409: authFailure('It is the last one of a user without a password.', 'One login at a provider must stay'),
+    },
+    async run({ get }, { id, user }) {
+      if (!(await get(ExternalIdentities).unlink(String(user().id), id)))
+        throw new NotFoundException(`Identity with id ${id} not found`);
+    },
+  }),
+];
+
+/**
+ * Users log in at Google, GitHub, Entra, Keycloak or any issuer of OpenID Connect. Needs the package `openid-client`, and the
+ * tables of `LoginFlow` and `ExternalIdentity`.
+ * @throws InvalidOptionError
+ * @example
+ * plugins: [
+ *   oidc({
+ *     providers: {
+ *       google: {
+ *         issuer: 'https://accounts.google.com',
+ *         clientId: '1234.apps.googleusercontent.com',
+ *         clientSecret: process.env['GOOGLE_SECRET'],
+ *         redirectUris: ['https://shop.example/login/google'],
+ *       },
+ *     },
+ *   }),
+ * ]
+ */
+export function oidc(options: OidcOptions): AuthPlugin {
+  const settings = readSettings(options);
+  return {
+    name: 'oidc',
+    tables: [LoginFlow, ExternalIdentity],
+    providers: [
+      { provide: OIDC_SETTINGS, useValue: settings },
+      { provide: OPENID_CLIENT, useFactory: loadOpenidClient },
+      LoginFlows,
+      ExternalIdentities,
+      ExternalLogins,
+    ],
+    endpoints: ENDPOINTS,
+    decidesBy: {
+      register: settings.register,
+      ...Object.fromEntries([...settings.providers].map(([name, { verifiedClaim }]) => [name, verifiedClaim])),
+    },
+    // Each begin stores a row, and many users may share an address.
+    limits: { externalLogin: ({ addressTries }) => ({ address: addressTries * 10 }) },
+    ...(settings.register !== false && { needsMethods: ['remove'] }),
+    async accountChanged({ get }, change) {
+      const { name, userId } = change;
+      if (name !== 'user.created') await get(LoginFlows).removeAll(userId);
+      await get(ExternalLogins).follow(change);
+    },
+    describe: () => ({ schemas: [IDENTITY_SCHEMA] }),
+  };
+}
