@@ -15,7 +15,7 @@ import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } f
 import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
 import { compileCode, type Code } from './code.js';
 import { codeIn, generatedRoutes, withCode, type GeneratedRoute } from './generated-routes.js';
-import { askForRoles, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
+import { askForRoles, effectOf, recordRows, relatedRows, type MakeCall } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
 import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
 
@@ -173,11 +173,6 @@ const rowsAllowed = (access: Access, granted: readonly string[] | undefined): Ro
           'policy' in each ? condition(`policy ${each.policy.name}`) : 'all',
         ),
       );
-
-const CREATIONS: readonly string[] = ['create', 'createMany'];
-
-export const effectOf = ({ name, route }: OperationDeclaration): Effect =>
-  route.verb === 'GET' ? 'read' : CREATIONS.includes(name) ? 'create' : 'change';
 
 async function relatedOf(
   plan: Plan,
