@@ -53,11 +53,11 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   options: 160,
   plugin: 143,
   'problem-details': 119,
-  reach: 2_149,
+  reach: 2_128,
   'response-headers': 49,
   routes: 1_219,
   testing: 383,
-  'testing/isolation': 1_027,
+  'testing/isolation': 1_021,
   'user-sources': 438,
 };
 

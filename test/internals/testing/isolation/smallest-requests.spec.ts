@@ -1,4 +1,4 @@
-import { smallestRequests } from '../../../../lib/testing/isolation/smallest-requests.js';
+import { smallestRequests } from '../../../../lib/testing/isolation/isolation-proof.js';
 import type { IsolationRequest } from '../../../../lib/testing/isolation/random-requests.js';
 
 const request = (path: string, parts: Partial<IsolationRequest> = {}): IsolationRequest => ({
