@@ -32,6 +32,7 @@ export default {
     'lib/crud/rows/field-permissions.ts',
     'lib/crud/rows/owner.ts',
     'lib/crud/rows/where-condition.ts',
+    'lib/crud/sql/condition.ts',
     'lib/crud/sql/condition-sql.ts',
     'lib/crud/sql/operators.ts',
     'lib/entities/permissions.ts',

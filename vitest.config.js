@@ -66,7 +66,7 @@ export default defineConfig({
     coverage: {
       // It counts statements and both sides of every condition.
       provider: 'istanbul',
-      include: ['lib/**/*.ts'],
+      include: ['lib/**/*.ts', 'packages/declarest-logins/src/**/*.ts'],
       // scripts/check-coverage.mjs merges what several runs cover, and holds the total against the thresholds.
       reporter: ['json'],
     },

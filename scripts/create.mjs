@@ -44,7 +44,8 @@ let passed = 0;
 let failed = 0;
 try {
   const packages = { declarest: `file:${pack([])}` };
-  for (const name of ['declarest-client', 'ra-data-declarest']) packages[name] = `file:${pack(['--workspace', name])}`;
+  for (const name of ['declarest-client', 'declarest-logins', 'ra-data-declarest'])
+    packages[name] = `file:${pack(['--workspace', name])}`;
   const initializer = pack(['--workspace', 'create-declarest']);
   for (const variant of VARIANTS) await tryVariant(variant, packages, initializer);
   if (!postgres) console.log('PostgreSQL was left out: set TEST_POSTGRES_URL.');
@@ -110,8 +111,9 @@ async function tryVariant({ platform, database }, packages, initializer) {
     assert.match(said, new RegExp(`cd ${name}\n  npm install`));
     const file = join(folder, 'package.json');
     const content = JSON.parse(readFileSync(file, 'utf8'));
-    for (const name of ['declarest', 'ra-data-declarest']) assert.match(content.dependencies[name], /^\^\d/);
-    Object.assign(content.dependencies, packages);
+    const own = ['declarest', ...(keycloak ? ['declarest-logins'] : []), 'ra-data-declarest'];
+    for (const name of own) assert.match(content.dependencies[name], /^\^\d/);
+    for (const name of [...own, 'declarest-client']) content.dependencies[name] = packages[name];
     writeFileSync(file, JSON.stringify(content));
     run('npm', ['install']);
     run('npm', ['run', 'build']);

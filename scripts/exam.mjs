@@ -25,6 +25,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const HOLES = 'test/exam/holes';
+const LOGINS = 'packages/declarest-logins';
 const DOCS = 'docs/internals/seeded-vulnerabilities.md';
 const SURVIVED = '**survived**';
 /** The holes that the issue asks for; those behind them are further ones. */
@@ -116,7 +117,7 @@ async function copyRepository(target) {
   }
   symlinkSync(modules, join(target, 'node_modules'));
   const { status, stdout: errors } = await typecheck(target);
-  if (status !== 0) refuse(`lib does not pass the type-check without a hole:\n${errors}`);
+  if (status !== 0) refuse(`The sources do not pass the type-check without a hole:\n${errors}`);
 }
 
 /** @returns the first test that fails because of the patch; `undefined` where every test passes */
@@ -217,8 +218,12 @@ function vitest(copy, options, output = '') {
   });
 }
 
-function typecheck(copy) {
-  return run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], copy);
+/** @returns the first failure, or the last success */
+async function typecheck(copy) {
+  const check = (project) =>
+    run(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', project], copy);
+  const result = await check('tsconfig.json');
+  return result.status === 0 ? check(LOGINS) : result;
 }
 
 function run(command, options, cwd, further = {}) {
@@ -256,7 +261,7 @@ async function writeDocs() {
   const all = [...rows].toSorted(([a], [b]) => Number(a) - Number(b));
   const text = `# Seeded vulnerabilities
 
-Each patch in \`${HOLES}\` re-creates a published vulnerability, or a mistake of another project, in \`lib/\`.
+Each patch in \`${HOLES}\` re-creates a published vulnerability, or a mistake of another project, in \`lib/\` or \`${LOGINS}/\`.
 They were designed from the sources, not from the tests.
 
 \`npm run exam\` applies each patch to a copy of the repository, which must still pass the type check, and runs the tests on

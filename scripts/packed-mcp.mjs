@@ -3,13 +3,9 @@
 //
 //     npm run test:packages
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+import { emptyFolder, installAndCompile, packDeclarest, packWorkspace, run } from './packed.mjs';
+
 const OTHERS = [
   '@nestjs/platform-express@12',
   '@nestjs/swagger@12',
@@ -71,45 +67,12 @@ console.log(JSON.stringify([tools.length, structuredContent, client.getNegotiate
 await client.close();
 await app.close();
 `;
-const TSCONFIG = {
-  compilerOptions: {
-    module: 'nodenext',
-    target: 'es2022',
-    types: ['node'],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    experimentalDecorators: true,
-    emitDecoratorMetadata: true,
-    skipLibCheck: true,
-  },
-  include: ['use.ts'],
-};
 
-const folder = mkdtempSync(join(tmpdir(), 'declarest-mcp-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
-
-const pack = (...args) => {
-  const [packed] = Object.values(
-    JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder, ...args], ROOT)),
-  );
-  return packed;
-};
-
-run('npm', ['run', 'build', '--workspace', 'declarest-mcp'], ROOT);
-run('npx', ['publint', '--strict', join('packages', 'declarest-mcp')], ROOT);
-const packed = pack('--workspace', 'declarest-mcp');
-const others = packed.files
-  .map(({ path }) => path)
-  .filter((path) => !/^(dist\/|LICENSE$|README\.md$|package\.json$)/.test(path));
-assert.deepEqual(others, [], 'declarest-mcp must publish dist/, LICENSE, README.md and package.json only.');
-const tarballs = [pack('--ignore-scripts'), packed].map(({ filename }) => `./${filename}`);
-writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }));
-const install = ['install', '--no-audit', '--no-fund', '--loglevel', 'error'];
-run('npm', [...install, ...OTHERS, ...tarballs], folder);
-writeFileSync(join(folder, 'use.ts'), USE);
-writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: folder, stdio: 'inherit' });
+const folder = emptyFolder();
+const tarballs = [packDeclarest(folder), packWorkspace('declarest-mcp', folder)];
+installAndCompile(folder, [...OTHERS, ...tarballs], USE, {
+  compilerOptions: { types: ['node'], experimentalDecorators: true, emitDecoratorMetadata: true },
+});
 const used = JSON.parse(run(process.execPath, ['use.js'], folder));
 assert.deepEqual(used, [1, { data: { hour: 12 } }, '2026-07-28']);
 console.log('declarest-mcp works as installed from its tarball.');

@@ -3,15 +3,10 @@
 //
 //     npm run test:packages
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
+import { emptyFolder, installAndCompile, packWorkspace, run } from './packed.mjs';
 import { ADMIN, withShop } from './sample-shop.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGES = ['declarest-client', 'ra-data-declarest', 'refine-declarest'];
 
 const USE = `
@@ -42,42 +37,13 @@ export async function useShop(url: string, email: string, password: string): Pro
   return [data.map(({ name }) => String(name)), total, loggedIn.success, user?.['email'], listed.total, ...used];
 }
 `;
-const TSCONFIG = {
-  compilerOptions: {
-    module: 'nodenext',
-    target: 'es2022',
-    lib: ['ES2023', 'DOM'],
-    types: [],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: true,
-  },
-  include: ['use.ts'],
-};
 
-const folder = mkdtempSync(join(tmpdir(), 'declarest-packages-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
-
-const tarballs = PACKAGES.map((name) => {
-  run('npm', ['run', 'build', '--workspace', name], ROOT);
-  run('npm', ['run', 'build:admin', '--if-present', '--workspace', name], ROOT);
-  run('npx', ['publint', '--strict', join('packages', name)], ROOT);
-  const [{ filename, files }] = Object.values(
-    JSON.parse(run('npm', ['pack', '--json', '--workspace', name, '--pack-destination', folder], ROOT)),
-  );
-  const others = files
-    .map(({ path }) => path)
-    .filter((path) => !/^(dist\/|static\/|LICENSE$|README\.md$|package\.json$)/.test(path));
-  assert.deepEqual(others, [], `${name} must publish dist/, static/, LICENSE, README.md and package.json only.`);
-  return `./${filename}`;
-});
-writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }));
+const folder = emptyFolder();
+const tarballs = PACKAGES.map((name) => packWorkspace(name, folder));
 // An application of react-admin has ra-core, which a service with the static interface does not install.
-run('npm', ['install', '--no-audit', '--no-fund', '--loglevel', 'error', 'ra-core@5', ...tarballs], folder);
-writeFileSync(join(folder, 'use.ts'), USE);
-writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: folder, stdio: 'inherit' });
+installAndCompile(folder, ['ra-core@5', ...tarballs], USE, {
+  compilerOptions: { lib: ['ES2023', 'DOM'], types: [] },
+});
 
 await withShop(folder, (url) => {
   const call = `console.log(JSON.stringify(await (await import('./use.js')).useShop(...process.argv.slice(1))))`;

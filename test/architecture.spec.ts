@@ -1,8 +1,9 @@
-/** The rules for the sources in lib/, and for imports in packages/ and specs: what may import what, which names and sizes files have, and what they leave alone. */
+/** The rules for the sources in lib/ and packages/, and for imports in specs: what may import what, which names and sizes files have, and what they leave alone. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import PACKAGE from '../package.json' with { type: 'json' };
 
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
@@ -10,54 +11,69 @@ const TEST = fileURLToPath(new URL('.', import.meta.url));
 /** So many specs outside of test/internals import internals. The number may only fall. */
 const SPECS_WITH_INTERNALS = 53;
 const MAX_LINES_PER_FILE = 250;
-/** At most so many lines in each folder, without those of its own folders. A limit may only fall. */
+/** At most so many lines in each folder of lib/, without those of its own folders. A limit may only fall. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   '.': 81,
-  access: 1_876,
-  auth: 201,
-  'auth/accounts': 596,
+  access: 1_885,
+  auth: 207,
+  'auth/accounts': 639,
   'auth/administration': 186,
   'auth/jwks': 162,
-  'auth/links': 434,
-  'auth/options': 445,
-  'auth/passwords': 225,
-  'auth/plugins': 883,
+  'auth/links': 401,
+  'auth/options': 474,
+  'auth/passwords': 233,
+  'auth/plugins': 988,
   'auth/refusals': 43,
-  'auth/sessions': 833,
+  'auth/sessions': 812,
+  'auth/tables': 309,
   'auth/throttle': 514,
-  'auth/tokens': 194,
-  'auth/users': 860,
+  'auth/tokens': 186,
+  'auth/users': 751,
   cli: 1_150,
-  cors: 217,
+  cors: 219,
   crud: 113,
-  'crud/declare': 1_403,
+  'crud/declare': 1_402,
   'crud/document': 696,
-  'crud/idempotency': 129,
-  'crud/nest': 1_416,
-  'crud/operations': 914,
-  'crud/plan': 924,
+  'crud/idempotency': 126,
+  'crud/nest': 1_427,
+  'crud/operations': 895,
+  'crud/plan': 916,
   'crud/query': 907,
-  'crud/read': 393,
+  'crud/read': 446,
   'crud/rows': 278,
-  'crud/sql': 993,
-  'crud/store': 2_159,
-  'crud/write': 1_059,
-  database: 688,
+  'crud/sql': 1_000,
+  'crud/store': 2_197,
+  'crud/write': 1_087,
+  database: 710,
   documents: 303,
-  entities: 2_352,
+  entities: 2_358,
   express: 63,
-  http: 566,
-  openapi: 273,
+  http: 576,
+  openapi: 271,
   options: 160,
-  plugin: 87,
+  plugin: 143,
   'problem-details': 119,
   reach: 2_149,
   'response-headers': 49,
-  routes: 1_223,
+  routes: 1_219,
   testing: 383,
   'testing/isolation': 1_027,
-  'user-sources': 417,
+  'user-sources': 438,
 };
+
+/** The same for packages/declarest-logins/src. */
+const MAX_LINES_OF_LOGINS: Readonly<Record<string, number>> = {
+  '.': 45,
+  'api-keys': 356,
+  jwks: 413,
+  'login-steps': 148,
+  oidc: 992,
+  passkeys: 1_010,
+  'second-factor': 548,
+};
+
+/** The folders of packages/declarest-logins/src import no other, but for the step of logins that factors share. */
+const IMPORTS_BETWEEN_LOGINS = ['passkeys imports login-steps', 'second-factor imports login-steps'];
 
 /** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -83,7 +99,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'user-sources': ['options', 'http', 'routes', 'access', 'auth'],
   crud: ['options', 'http', 'response-headers', 'entities', 'database', 'documents', 'routes'],
-  plugin: ['options', 'http', 'entities', 'database', 'documents', 'routes', 'access', 'auth'],
+  plugin: ['options', 'http', 'entities', 'database', 'documents', 'access', 'auth', 'user-sources'],
   cors: ['options', 'http', 'routes'],
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access', 'user-sources'],
@@ -106,7 +122,29 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The folders of a folder from the bottom to the top: each may import those before it. Only the module imports all. */
 const INNER_LAYERS: Readonly<Record<string, readonly string[]>> = {
+  access: [
+    'pattern',
+    'role-hierarchy',
+    'principal',
+    'request-context.interceptor',
+    'access',
+    'access-options',
+    'access-decorators',
+    'other-contexts',
+    'security-config',
+    'path-interpretations',
+    'matching-rules',
+    'route-access',
+    'access-rows',
+    'compiled-access',
+    'rule-warnings',
+    'access-rules',
+    'security-rules.guard',
+    'access-middleware',
+    'rules.module',
+  ],
   auth: [
+    'tables',
     'users',
     'tokens',
     'throttle',
@@ -156,6 +194,7 @@ interface Import {
 
 const sources = sourcesBelow(LIB);
 const relativeImports = relativeImportsOf(sources);
+const logins = sourcesBelow(join(PACKAGES, 'declarest-logins', 'src'));
 
 function sourcesBelow(folder: string, pattern = /\.ts$/): readonly Source[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -175,10 +214,46 @@ function relativeImportsOf(sources: readonly Source[]): readonly Import[] {
       .map((specifier) => ({
         path,
         specifier,
-        target: join(dirname(path), specifier).split(sep).join('/').replace(/\.js$/, '.ts'),
+        target: targetOf(path, specifier),
       })),
   );
 }
+
+/** The file that a relative specifier names. */
+function targetOf(path: string, specifier: string): string {
+  return join(dirname(path), specifier).split(sep).join('/').replace(/\.js$/, '.ts');
+}
+
+interface NameFromFile {
+  /** Relative to lib/. */
+  readonly file: string;
+  /** As the file declares it. */
+  readonly name: string;
+  /** As the entry exports it. */
+  readonly exportedAs: string;
+  readonly isType: boolean;
+}
+
+/** The names that a file imports from other files of lib/, or exports from them. */
+function namesOf({ path, tree }: Source): NameFromFile[] {
+  const statements = tree.statements.filter((each) => ts.isImportDeclaration(each) || ts.isExportDeclaration(each));
+  return statements.flatMap((statement) => {
+    const { moduleSpecifier } = statement;
+    const isImport = ts.isImportDeclaration(statement);
+    const clause = isImport ? statement.importClause?.namedBindings : statement.exportClause;
+    if (!clause || !('elements' in clause) || !moduleSpecifier || !ts.isStringLiteral(moduleSpecifier)) return [];
+    if (!moduleSpecifier.text.startsWith('.')) return [];
+    const ofTypes = isImport ? statement.importClause?.phaseModifier !== undefined : statement.isTypeOnly;
+    return clause.elements.map(({ name, propertyName, isTypeOnly }) => ({
+      file: targetOf(path, moduleSpecifier.text),
+      name: (propertyName ?? name).text,
+      exportedAs: name.text,
+      isType: ofTypes || isTypeOnly,
+    }));
+  });
+}
+
+const linesOf = ({ text }: Source): number => text.trimEnd().split('\n').length;
 
 const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '');
 
@@ -203,9 +278,17 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => visit(child, look));
 }
 
-/** `folder/file.ts:12 the code`, for every node of lib/ that a rule forbids. */
+/** What each entry of package.json exports, from which file. */
+const entries = Object.entries(PACKAGE.exports).flatMap(([entry, target]) => {
+  if (typeof target === 'string') return [];
+  const file = target.default.replace('./dist/', '').replace(/\.js$/, '.ts');
+  const source = sources.find(({ path }) => path === file);
+  return [{ entry: entry.replace('.', 'declarest'), names: source ? namesOf(source) : [] }];
+});
+
+/** `folder/file.ts:12 the code`, for every node of lib/ and of declarest-logins that a rule forbids. */
 function violations(isForbidden: (node: ts.Node, path: string) => boolean): string[] {
-  return sources.flatMap(({ path, tree }) => {
+  return [...sources, ...logins].flatMap(({ path, tree }) => {
     const found: string[] = [];
     visit(tree, (node) => {
       if (!isForbidden(node, path)) return;
@@ -268,14 +351,14 @@ describe('imports', () => {
 
   it.each(Object.entries(INNER_LAYERS))('of each folder of %s/ come from folders below it', (name, layers) => {
     const isInside = (path: string): boolean => folderOf(path) === name;
-    const layerOf = (path: string): number => layers.indexOf(path.split('/')[1] ?? '');
+    const layerOf = (path: string): number => layers.indexOf(path.split('/')[1]?.replace(/\.ts$/, '') ?? '');
     const upward = relativeImports
       .filter(({ path, target }) => isInside(path) && isInside(target) && layerOf(path) >= 0)
       .filter(({ path, target }) => layerOf(target) < 0 || layerOf(target) > layerOf(path))
       .map(({ path, target }) => `${path} imports ${target}`);
     expect(upward).toEqual([]);
-    const others = sources.filter(({ path }) => isInside(path) && layerOf(path) < 0);
-    expect(others.map(({ path }) => path)).toEqual([`${name}/${name}.module.ts`]);
+    const others = sources.map(({ path }) => path).filter((path) => isInside(path) && layerOf(path) < 0);
+    expect(others.filter((path) => path !== `${name}/${name}.module.ts`)).toEqual([]);
   });
 
   it('never leave lib/, and never name the package itself', () => {
@@ -284,7 +367,8 @@ describe('imports', () => {
   });
 
   it('carry their extension when relative', () => {
-    expect(relativeImports.filter(({ specifier }) => !specifier.endsWith('.js'))).toEqual([]);
+    const all = [...relativeImports, ...relativeImportsOf(logins)];
+    expect(all.filter(({ specifier }) => !specifier.endsWith('.js'))).toEqual([]);
   });
 
   it('name other packages by their main entry, never by a file inside, such as @nestjs/core/router/…', () => {
@@ -318,7 +402,7 @@ describe('files', () => {
       'alone answers ask asked at-once data-path doubts edge front gate governance heard held kept kinds known later ' +
       'nests noted readings rehearsal surroundings told twins unread written';
     const forbidden = new RegExp(`(^|[/.-])(${`${vague} ${riddles}`.replaceAll(' ', '|')})(?=[/.-])`);
-    expect(sources.map(({ path }) => path).filter((path) => forbidden.test(path))).toEqual([]);
+    expect([...sources, ...logins].map(({ path }) => path).filter((path) => forbidden.test(path))).toEqual([]);
   });
 
   it('re-export only as the five entries: for applications, their Express adapter, document, plugins and tests', () => {
@@ -336,6 +420,16 @@ describe('files', () => {
     ]);
   });
 
+  it('export as entries what test/exports.txt lists; after an intended change, `vitest -u` writes it', async () => {
+    const lists = entries.map(({ entry, names }) => {
+      const types = names.filter(({ isType }) => isType);
+      const lines = names.map(({ exportedAs, isType }) => `  ${isType ? 'type' : 'value'} ${exportedAs}`);
+      const count = `${names.length - types.length} values, ${types.length} types`;
+      return [`${entry}: ${count}`, ...lines.toSorted(), ''].join('\n');
+    });
+    await expect(lists.join('\n')).toMatchFileSnapshot('exports.txt');
+  });
+
   it('show each option of a resource by an @example', () => {
     const options = sources
       .filter(({ path }) => /^crud\/declare\/(crud|list)-options\.ts$/.test(path))
@@ -348,17 +442,54 @@ describe('files', () => {
     expect(options.filter((each) => !hasExample(each)).map(({ name }) => name?.getText())).toEqual([]);
   });
 
-  const lengths = sources.map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }));
-
   it(`have at most ${MAX_LINES_PER_FILE} lines each`, () => {
-    expect(lengths.filter(({ lines }) => lines > MAX_LINES_PER_FILE)).toEqual([]);
+    const long = [...sources, ...logins].filter((source) => linesOf(source) > MAX_LINES_PER_FILE);
+    expect(long.map(({ path }) => path)).toEqual([]);
   });
 
-  it('have at most so many lines in each folder as the table of limits says, which names every folder', () => {
+  it.each([
+    ['lib', sources, MAX_LINES],
+    ['packages/declarest-logins/src', logins, MAX_LINES_OF_LOGINS],
+  ])('have at most so many lines in each folder of %s as its table of limits, which names every folder', (...row) => {
+    const [, files, limits] = row;
     const found: Record<string, number> = {};
-    for (const { path, lines } of lengths) found[dirname(path)] = (found[dirname(path)] ?? 0) + lines;
-    expect(Object.keys(found).toSorted()).toEqual(Object.keys(MAX_LINES).toSorted());
-    expect(Object.entries(found).filter(([folder, lines]) => lines > (MAX_LINES[folder] ?? 0))).toEqual([]);
+    for (const source of files) {
+      const folder = dirname(source.path);
+      found[folder] = (found[folder] ?? 0) + linesOf(source);
+    }
+    expect(Object.keys(found).toSorted()).toEqual(Object.keys(limits).toSorted());
+    expect(Object.entries(found).filter(([folder, lines]) => lines > (limits[folder] ?? 0))).toEqual([]);
+  });
+});
+
+describe('packages/declarest-logins', () => {
+  const readPackage = (path: string) =>
+    JSON.parse(readFileSync(join(PACKAGES, path, 'package.json'), 'utf8')) as Record<
+      'exports' | 'dependencies' | 'peerDependencies',
+      Readonly<Record<string, unknown>>
+    >;
+
+  it('imports public entries of declarest, main entries of the packages in its package.json, and Node', () => {
+    const { dependencies, peerDependencies } = readPackage('declarest-logins');
+    const entries = Object.keys(readPackage('..').exports).map((name) => name.replace(/^\./, 'declarest'));
+    const allowed = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...entries]);
+    const foreign = logins.flatMap(({ path, imports }) =>
+      imports
+        .filter((name) => !name.startsWith('.') && !name.startsWith('node:') && !allowed.has(name))
+        .map((name) => `${path} imports ${name}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it('has an entry for each folder, and folders that import each other only as the list says', () => {
+    const folders = [...new Set(logins.map(({ path }) => folderOf(path)))].filter(Boolean);
+    const entries = Object.keys(readPackage('declarest-logins').exports).filter((name) => name !== './package.json');
+    const shared = 'login-steps';
+    expect(folders.filter((name) => name !== shared).map((name) => `./${name}`)).toEqual(entries);
+    const between = relativeImportsOf(logins)
+      .filter(({ path, target }) => folderOf(target) !== folderOf(path) && folderOf(target) !== '')
+      .map(({ path, target }) => `${folderOf(path) || path} imports ${folderOf(target)}`);
+    expect([...new Set(between)].toSorted()).toEqual(IMPORTS_BETWEEN_LOGINS);
   });
 });
 
@@ -460,7 +591,7 @@ describe('objects of other packages', () => {
   it(`have undocumented members that only ${PLATFORM_READERS.join(' and ')} read`, () => {
     const undocumented =
       /\brouters?(\(\))?[?!]?\.stack\b|\b_router\b|\blayers?[?!]?\.(?!js')|\.handle\.stack\b|\[k[A-Z]\w*\]|\bSymbol\.for\(['"](fastify|nest|express)|\.childLoggerFactory\b|(?<!this\.)\bbuildMetadatas\b/;
-    const found = sources
+    const found = [...sources, ...logins]
       .filter(({ path }) => !PLATFORM_READERS.includes(path))
       .flatMap(({ path, tree }) =>
         codeLines(tree).map(({ line, code }) => ({ at: `${path}:${line} ${code.trim()}`, code })),

@@ -5,6 +5,7 @@ import { Authenticator } from '../access/principal.js';
 import { RulesModule } from '../access/rules.module.js';
 import { RefusalObserver } from '../access/security-rules.guard.js';
 import { ConnectionQueues } from '../database/connections.js';
+import { CookieEndpoints } from '../http/cookies.js';
 import { CallerRoles } from '../http/principal.js';
 import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
@@ -37,7 +38,8 @@ import { Attempts } from './throttle/attempts.js';
 import type { ThrottleStorage } from './throttle/throttle-options.js';
 import { storageProvider, THROTTLE_STORAGE, ThrottleCount } from './throttle/throttle-storages.js';
 import { AccessTokens } from './tokens/access-tokens.js';
-import { tableProviders } from './users/account-tables.js';
+import { tableProviders } from './tables/account-tables.js';
+import { OneTimeTokens } from './tables/one-time-tokens.js';
 import { AuthEvents } from './users/auth-events.js';
 import type { AuthUser } from './users/auth-user.js';
 import { AUTH_OPTIONS } from './users/options-token.js';
@@ -74,6 +76,7 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
       useFactory: ({ throttle, plugins }: ResolvedAuthOptions, events: AuthEvents, storage?: ThrottleStorage) =>
         new Attempts(throttle, storage, events, new Map(plugins.flatMap(({ limits = {} }) => Object.entries(limits)))),
     },
+    OneTimeTokens,
     UserFieldRules,
     UserAccounts,
     AuthServices,
@@ -89,7 +92,10 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
     private readonly application: Application,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {
-    application.stateOf(CallerRoles).hasKeys = options.plugins.some(({ hasKeys }) => hasKeys);
+    const { keys, roles } = options.setup;
+    const known = application.stateOf(CallerRoles);
+    known.hasKeys = keys !== undefined;
+    for (const role of roles) known.ofOptions.add(role);
   }
 
   /** @throws InvalidOptionError */
@@ -118,8 +124,8 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
 
   async onModuleInit(): Promise<void> {
     findFailureProviders(this.application);
-    const { plugins, authBasePath } = this.options;
-    if (plugins.some(({ usesCookies }) => usesCookies)) this.application.cookiePath = `${authBasePath}/`;
+    const { setup, authBasePath } = this.options;
+    if (setup.readsCookies) this.application.stateOf(CookieEndpoints).basePath = `${authBasePath}/`;
     await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
   }
 
@@ -129,9 +135,9 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 
   private warnOfUnverifiedFactors(): void {
-    const { plugins, registration, loginField } = this.options;
+    const { plugins, registration, loginField, setup } = this.options;
     const factor = plugins.find(({ proof }) => proof?.isFactor);
-    if (factor && registration && loginField === 'email' && !plugins.some(({ needsMail }) => needsMail))
+    if (factor && registration && loginField === 'email' && !setup.mailing)
       logger.warn(
         `The plugin ${factor.name} adds a second factor, and no e-mail address is verified: a stranger who registers with the address of somebody else keeps the account by a factor. Set \`passwordReset\` or \`requireVerified\`.`,
       );
@@ -170,7 +176,7 @@ function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
 function defineModule({ imports = [], inject = [], useFactory, ...options }: AuthAsyncOptions): DynamicModule {
   const statics = resolveStaticOptions(options, declarePlugins);
   const { plugins } = statics;
-  const controller = endpointController(statics.authBasePath, plugins);
+  const controller = endpointController(statics.authBasePath, plugins, statics.setup.keys);
   return {
     module: AuthModule,
     global: true,

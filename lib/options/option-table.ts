@@ -10,7 +10,7 @@ export interface OptionRow<V> {
   readonly advice: string;
 }
 
-type OptionTable = Readonly<Record<string, OptionRow<unknown>>>;
+export type OptionTable = Readonly<Record<string, OptionRow<unknown>>>;
 export type OptionsOf<T extends OptionTable> = { readonly [K in keyof T]: T[K]['fallback'] };
 
 /** @param got made by `describe` @throws InvalidOptionError */

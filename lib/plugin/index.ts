@@ -1,87 +1,42 @@
-/** declarest/plugin: what plugins of accounts are made of. */
-export { AccessRules } from '../access/access-rules.js';
-export { type Authentication, authenticationOf, bearerOf, Authenticator } from '../access/principal.js';
-export { governedMethod } from '../access/route-access.js';
-export { type LoginAnswer, Logins, type IdentifiedUser } from '../auth/accounts/logins.js';
-export { UserFieldRules } from '../auth/accounts/user-field-rules.js';
-export { MailedTokens } from '../auth/links/mailed-tokens.js';
-export { type ResolvedAuthOptions } from '../auth/options/resolve-options.js';
-export { NO_PASSWORD } from '../auth/passwords/password-hasher.js';
-export { AuthPlugins } from '../auth/plugins/auth-plugins.js';
+/**
+ * declarest/plugin: what features of accounts are made of. Sessions, mailed links and declarest-logins stand on it.
+ * @see AuthPlugin
+ */
+
+// A plugin, its endpoints and hooks
+export { accountEndpoint } from '../auth/plugins/plugin.js';
+export type { AccountChange, AuthPlugin, Endpoint, EndpointCall, UserProof } from '../auth/plugins/plugin.js';
+export type { IssuedParts, LoginChallenge, LoginContext } from '../auth/plugins/plugin.js';
+export type { DocumentParts, LoginDocument } from '../auth/plugins/document-parts.js';
 export { AuthServices } from '../auth/plugins/auth-services.js';
-export {
-  BOOLEAN,
-  type DocumentParts,
-  EMAIL,
-  LIMITED,
-  type LoginDocument,
-  MESSAGE,
-  NAMES,
-  PROFILE,
-  TEXT_OR_NULL,
-  TOKEN,
-  dataAnswer,
-  unauthorizedOr,
-  unknown,
-} from '../auth/plugins/document-parts.js';
-export {
-  type AccountChange,
-  type AuthPlugin,
-  type Endpoint,
-  type EndpointCall,
-  type LoginChallenge,
-  type LoginContext,
-  accountEndpoint,
-  type UserProof,
-  type IssuedParts,
-} from '../auth/plugins/plugin.js';
-export { SessionStore } from '../auth/sessions/session-store.js';
-export { limitByAddress, type ActionLimits, type Attempt, type AttemptLimits } from '../auth/throttle/attempt.js';
+
+// Logins and registrations
+export { Logins, type IdentifiedUser, type LoginAnswer, type WayIn } from '../auth/accounts/logins.js';
+export { UserFieldRules } from '../auth/accounts/user-field-rules.js';
+export { VerifiedEmails } from '../auth/links/verified-emails.js';
+export { hasPassword } from '../auth/passwords/has-password.js';
 export { Attempts } from '../auth/throttle/attempts.js';
-export { hashOf, isToken, newToken } from '../auth/tokens/secret-tokens.js';
-export { AccountTables } from '../auth/users/account-tables.js';
-export { AUTH_OPTIONS } from '../auth/users/options-token.js';
-export { type Check, USER_CHECKS, USER_SCHEMAS, acceptAny, checkUser, readTexts } from '../auth/users/user-checks.js';
+export type { ActionLimits, Attempt, AttemptLimits } from '../auth/throttle/attempt.js';
+
+// Tables and secrets
+export { AccountTables } from '../auth/tables/account-tables.js';
+export { OneTimeTokens, type StoredToken } from '../auth/tables/one-time-tokens.js';
+export { hashOf, newToken } from '../auth/tables/secret-tokens.js';
 export { TIME } from '../database/database-time.js';
-export { OutageLog } from '../database/outage-log.js';
-export { TRUE, authFailure } from '../documents/failures.js';
-export {
-  type NamedSchema,
-  TEXT,
-  closedObject,
-  jsonResponse,
-  openObject,
-  refTo,
-} from '../documents/operation-document.js';
-export { dateTime } from '../entities/calendar-types.js';
-export { type ColumnMetadata } from '../entities/column-types.js';
-export { databaseFailureOf } from '../entities/database-errors.js';
-export { isSqlite } from '../entities/database-family.js';
-export { type JsonSchema, orNull } from '../entities/json-schema.js';
-export { cookieOf, isFromOwnPage } from '../http/cookies.js';
-export { ServiceUnavailable, causeOf } from '../http/failure.js';
-export { headerValues, pathOf } from '../http/http-request.js';
-export { parseJson } from '../http/json-body.js';
-export { BASE_ROLE, CREDENTIAL_ROLES, CallerRoles } from '../http/principal.js';
+
+// Bodies, answers and refusals
+export { checkUser as checkBody, checks, type Check } from '../auth/users/user-checks.js';
+export { answers, schemas } from './documents.js';
+export type { JsonSchema, NamedSchema } from '../entities/json-schema.js';
+export { ServiceUnavailable } from '../http/failure.js';
 export { AccessRefused, AuthenticationRequired, StepUpRequired } from '../http/refusal.js';
-export { areNames, describe, expectKnownNames, isProduction } from '../options/invalid-option.js';
-export {
-  type Accepts,
-  type OptionsOf,
-  type Refuse,
-  flag,
-  integer,
-  isFunction,
-  isObject,
-  isObjectOf,
-  isOneOf,
-  namesOf,
-  optional,
-  readNestedOptions,
-  readOptions,
-  refuseAuthOption,
-  refuserOf,
-  row,
-} from '../options/option-table.js';
-export { Application } from '../routes/application.js';
-export { declaredRoute } from '../routes/declared-route.js';
+
+// Requests
+export { authenticationOf, Authenticator, type Authentication } from '../access/principal.js';
+export { credentialOf } from '../user-sources/credential.js';
+export { OutageLog } from '../database/outage-log.js';
+
+// Options
+export { option, readOptions, refuseOption } from './options.js';
+export { describe as describeValue } from '../options/invalid-option.js';
+export type { OptionsOf } from '../options/option-table.js';

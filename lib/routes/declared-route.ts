@@ -25,6 +25,8 @@ export interface DeclaredRoute {
   /** The option that declares the route, for messages: ``CRUD option `endpoint` of Product``. */
   readonly declaredBy: string;
   readonly controllerPath?: string;
+  /** The name of an account endpoint. */
+  readonly endpoint?: string;
   /** The path below that of the controller, where it is known. */
   readonly path?: string;
   /** The routes of the same controller whose rules should cover this one too, such as `DELETE :id`. */

@@ -4,7 +4,7 @@
  * ends what it says and nothing else.
  */
 import * as fc from 'fast-check';
-import { administration, mailedLinks, sessions, UserAccounts, useClass } from 'declarest';
+import { administration, mailedLinks, sessions, UserAccounts } from 'declarest';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { oidc } from 'declarest-logins/oidc';
 import { passkeys } from 'declarest-logins/passkeys';
@@ -620,7 +620,7 @@ describe.each(DATABASES)('all factors and logins on %s', (database) => {
         passkeys({ rpId: RP_ID, origins: [ORIGIN], secondFactor: true }),
         oidc({ providers: { main } }),
       ]);
-      const mail = { mailer: useClass(Mailbox), accountLinks: 'https://shop.example/account' };
+      const mail = { mailer: { useClass: Mailbox }, accountLinks: 'https://shop.example/account' };
       const app = await startAuth('fastify', { database, auth: { ...mail, throttle: false, plugins } as never });
       const changing = endpointsOf(plugins).filter(
         ({ access = '', route }) => access === '' && !route.startsWith('GET'),

@@ -1,5 +1,5 @@
 /** The options of accounts at startup: each wrong one is a sentence. */
-import { AuthModule, type AuthOptions, AuthSession, InvalidOptionError, useClass, UserRepository } from 'declarest';
+import { AuthModule, type AuthOptions, AuthSession, InvalidOptionError, UserRepository } from 'declarest';
 import { passkeys } from 'declarest-logins/passkeys';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
@@ -51,7 +51,11 @@ describe('options of accounts', () => {
     ['passwordReset as a text', { passwordReset: 'yes' }, 'passwordReset` must be true or false'],
     ['requireVerified as a number', { requireVerified: 1 }, 'requireVerified` must be true or false'],
     ['administration as a role', { administration: 'ADMIN' }, 'administration` must be true or false'],
-    ['a class as mailer', { mailer: Mailbox }, 'mailer` must be a provider such as useClass(Mailer), got `Mailbox`'],
+    [
+      'a class as mailer',
+      { mailer: Mailbox },
+      'mailer` must be a provider such as { useClass: Mailer }, got `Mailbox`',
+    ],
     ['links without a scheme', { accountLinks: 'shop.example' }, 'accountLinks` must be an absolute http or https URL'],
     ['links of another scheme', { accountLinks: 'javascript:alert(1)' }, 'accountLinks` must be'],
     ['links with a query', { accountLinks: 'https://shop.example/?a=1' }, 'without ? and #'],
@@ -81,10 +85,10 @@ describe('options of accounts', () => {
       const { message } = await errorOf({ [option]: true });
       expect(message).toMatch(SENTENCE);
       expect(message).toContain(`${option}\` must be used with a mailer in production, got none. Set \`mailer\``);
-      const links = await errorOf({ [option]: true, mailer: useClass(Mailbox) });
+      const links = await errorOf({ [option]: true, mailer: { useClass: Mailbox } });
       expect(links.message).toContain(`${option}\` must be used with \`accountLinks\` in production, got none.`);
       expect(
-        await errorOf({ [option]: true, mailer: useClass(Mailbox), accountLinks: 'https://a.example' }),
+        await errorOf({ [option]: true, mailer: { useClass: Mailbox }, accountLinks: 'https://a.example' }),
       ).toBeUndefined();
     },
   );
@@ -100,7 +104,7 @@ describe('options of accounts', () => {
           passwordReset: true,
           administration: true,
           throttle: { tries: 5 },
-          mailer: useClass(Mailbox),
+          mailer: { useClass: Mailbox },
           useFactory: () => ({
             jwtSecret: AUTH.jwtSecret,
             bcryptRounds: 4,

@@ -1,5 +1,5 @@
 /** The own profile, and the users that an ADMIN manages. */
-import { AuthUser, SecurityConfig, useClass, UserAccounts } from 'declarest';
+import { AuthUser, SecurityConfig, UserAccounts } from 'declarest';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
@@ -50,7 +50,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
           sessions: true,
           passwordReset: true,
           administration: true,
-          mailer: useClass(Mailbox),
+          mailer: { useClass: Mailbox },
           throttle: false,
         },
         imports: [TypeOrmModule.forFeature([Order])],

@@ -1,5 +1,5 @@
 /** Poolers such as pgpool send a SELECT to a standby, which may be behind, unless it calls a volatile function or locks. */
-import { mailedLinks, sessions, useClass, UserAccounts } from 'declarest';
+import { mailedLinks, sessions, UserAccounts } from 'declarest';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { oidc } from 'declarest-logins/oidc';
 import { secondFactor } from 'declarest-logins/second-factor';
@@ -65,7 +65,7 @@ describe.skipIf(!DATABASES.includes('postgres'))('[2.9] reads that a pooler send
       auth: {
         plugins: [...plugins, oidc({ providers: { main: PROVIDER } })],
         throttle: { storage: 'database' },
-        mailer: useClass(Mailbox),
+        mailer: { useClass: Mailbox },
         bcryptRounds: 4,
       },
       dataSource: { logger },

@@ -1,6 +1,6 @@
 /** A password is reset while a request with the old one is under way: what that request does must not outlive the reset. */
 import bcrypt from 'bcrypt';
-import { AccountToken, AuthSession, useClass, UserRepository } from 'declarest';
+import { OneTimeToken, AuthSession, UserRepository } from 'declarest';
 import { DataSource } from 'typeorm';
 import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
@@ -25,7 +25,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     beforeAll(async () => {
       app = await startAuth(platform, {
         database,
-        auth: { sessions: true, passwordReset: true, throttle: false, mailer: useClass(Mailbox) },
+        auth: { sessions: true, passwordReset: true, throttle: false, mailer: { useClass: Mailbox } },
       });
     });
     afterAll(() => app.close());
@@ -128,7 +128,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       expect(
         await app.app
           .get(DataSource)
-          .getRepository(AccountToken)
+          .getRepository(OneTimeToken)
           .countBy({ userId: String(id) }),
       ).toBe(0);
     });

@@ -2,12 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import bcrypt from 'bcrypt';
 import {
-  AccountToken,
+  OneTimeToken,
   AuthEvents,
   AuthSession,
   LoginMethod,
   type PasswordHasher,
-  useClass,
   UserAccounts,
   UserRepository,
 } from 'declarest';
@@ -16,12 +15,12 @@ import { type Answer, request, type RequestOptions } from '../harness/client.js'
 import { DATABASES } from '../harness/databases.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, unique, uniqueEmail, whole } from './auth-app.js';
-import { AccountTables } from '../../lib/auth/users/account-tables.js';
+import { AccountTables } from '../../lib/auth/tables/account-tables.js';
 import { Background } from '../../lib/auth/plugins/background.js';
 import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
 
 const NEW = 'a new password of mine';
-const MAILS = { mailer: useClass(Mailbox), accountLinks: 'https://shop.example/account/' };
+const MAILS = { mailer: { useClass: Mailbox }, accountLinks: 'https://shop.example/account/' };
 
 interface Session {
   email: string;
@@ -39,7 +38,7 @@ const login = (app: AuthApp, email: string, password: string): Promise<Answer> =
   app.post('/api/auth/login', { email, password });
 const refreshes = async (app: AuthApp, { refreshToken }: Session): Promise<number> =>
   (await app.post('/api/auth/refresh', { refreshToken })).status;
-const repository = (app: AuthApp, entity: typeof AccountToken | typeof AuthSession) =>
+const repository = (app: AuthApp, entity: typeof OneTimeToken | typeof AuthSession) =>
   app.app.get(DataSource, { strict: false }).getRepository<object>(entity);
 
 beforeEach(() => {
@@ -118,7 +117,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
           active: true,
         },
       });
-      const stored = JSON.stringify(await repository(app, AccountToken).find());
+      const stored = JSON.stringify(await repository(app, OneTimeToken).find());
       expect(stored).not.toContain(mail?.token);
       // A refused password does not spend the token.
       expect(expectFailure(await reset(mail?.token, 'short'))).toContain('at least 8 characters');
@@ -150,12 +149,12 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       const counts: number[][] = [];
       for (const path of ['/password/forgot', '/verify/resend'])
         for (const address of [email, 'nobody@example.com']) {
-          const before = await repository(app, AccountToken).count();
+          const before = await repository(app, OneTimeToken).count();
           await app.post(`/api/auth${path}`, { email: address });
           let tokens = 0;
           for (let tries = 0; tokens === 0 && tries < 300; tries += 1) {
             await delay(10);
-            tokens = (await repository(app, AccountToken).count()) - before;
+            tokens = (await repository(app, OneTimeToken).count()) - before;
           }
           counts.push([tokens, statements.flatMap(({ mock }) => mock.calls).length, login.mock.calls.length]);
           statements.forEach((each) => each.mockClear());
@@ -204,11 +203,11 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
         ({ id }) => accounts.setActive(id, false),
         ({ id }) => app.users().delete({ id }),
         async ({ id }) => {
-          const [row] = await repository(app, AccountToken).find({ where: { userId: String(id) } });
-          const { expiresAt } = row as AccountToken;
+          const [row] = await repository(app, OneTimeToken).find({ where: { userId: String(id) } });
+          const { expiresAt } = row as OneTimeToken;
           expect(expiresAt - Date.now()).toBeGreaterThan(59 * 60_000);
           expect(expiresAt - Date.now()).toBeLessThanOrEqual(60 * 60_000);
-          return repository(app, AccountToken).update({ userId: String(id) }, { expiresAt: Date.now() - 1 });
+          return repository(app, OneTimeToken).update({ userId: String(id) }, { expiresAt: Date.now() - 1 });
         },
       ];
       for (const [index, end] of ends.entries()) {

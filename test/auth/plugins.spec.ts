@@ -98,7 +98,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
   it('a plugin of keys takes no token of the package, which other plugins check still', async () => {
     const all: AuthPlugin = {
       name: 'all',
-      hasKeys: true,
+      setup: (core) => core.identifyKeys(),
       authenticate: (_services, _request, { bearerWasSent, principal }) =>
         Promise.resolve({ bearerWasSent, ...(principal && { principal }) }),
     };

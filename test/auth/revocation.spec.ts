@@ -10,7 +10,7 @@ import { CrudModule, AuthModule, SecurityConfig } from 'declarest';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
-import { AccountTables } from '../../lib/auth/users/account-tables.js';
+import { AccountTables } from '../../lib/auth/tables/account-tables.js';
 import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
 import { SessionChecks } from '../../lib/auth/sessions/session-checks.js';
 import { linesOf, ONE_PLATFORM, startApp, type RunningApp } from '../harness/platforms.js';

@@ -1,7 +1,7 @@
 /** `sessions`: refresh, logout, the list of sessions. */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  AccountToken,
+  OneTimeToken,
   AuthEvents,
   type AuthEventName,
   AuthSession,
@@ -381,16 +381,16 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     const user = await register(app);
     await age(app, user, 31 * DAY);
     const kept = await register(app);
-    const link = { userId: '1', purpose: 'reset', email: 'a@b.example', userEmail: null } as const;
-    await manager.insert(AccountToken, { ...link, hash: 'past', expiresAt: past });
-    await manager.insert(AccountToken, { ...link, hash: 'future', expiresAt: future });
+    const link = { userId: '1', purpose: 'reset', data: {}, tries: 0 };
+    await manager.insert(OneTimeToken, { ...link, hash: 'past', expiresAt: past });
+    await manager.insert(OneTimeToken, { ...link, hash: 'future', expiresAt: future });
     await manager.insert(ThrottleCount, { id: 'past', count: 1, expiresAt: past });
     await manager.insert(ThrottleCount, { id: 'future', count: 1, expiresAt: future });
     await manager.insert(VerifiedEmail, { userId: '1', email: 'a@b.example' });
     removals.forEach((remove) => remove());
     while ((await manager.count(ThrottleCount)) > 1) await delay(5);
     expect((await rows(app).find()).map(({ id }) => id)).toEqual([payloadOf(kept.token).sid]);
-    expect((await manager.find(AccountToken)).map(({ hash }) => hash)).toEqual(['future']);
+    expect((await manager.find(OneTimeToken)).map(({ hash }) => hash)).toEqual(['future']);
     expect((await manager.find(ThrottleCount)).map(({ id }) => id)).toEqual(['future']);
     expect(await manager.count(VerifiedEmail)).toBe(1);
     await app.close();

@@ -1,6 +1,6 @@
 /** `throttle`: guessing is delayed, and nobody is locked out by somebody else. */
 import bcrypt from 'bcrypt';
-import { AuthEvents, type AuthOptions, type ThrottleStorage, useClass } from 'declarest';
+import { AuthEvents, type AuthOptions, type ThrottleStorage } from 'declarest';
 import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type Answer, request } from '../harness/client.js';
@@ -285,7 +285,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('forgot is always 202, and mails three links an hour to an account, then with delays', async () => {
     Mailbox.mails.length = 0;
-    const app = await startAuth(platform, { auth: { passwordReset: true, mailer: useClass(Mailbox) } });
+    const app = await startAuth(platform, { auth: { passwordReset: true, mailer: { useClass: Mailbox } } });
     const email = uniqueEmail();
     await app.register({ email });
     expect(await statusesOf(6, () => app.post('/api/auth/password/forgot', { email }))).toEqual(times(6, 202));
@@ -300,7 +300,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 
   it('a change of the address mails three links an hour, and counts taken addresses', async () => {
-    const auth = { passwordReset: true, mailer: useClass(Mailbox), throttle: { addressTries: 30 } };
+    const auth = { passwordReset: true, mailer: { useClass: Mailbox }, throttle: { addressTries: 30 } };
     const app = await startAuth(platform, { auth });
     const { token } = await app.register({ email: uniqueEmail() });
     const change = (email: string) => app.post('/api/auth/email', { password: PASSWORD, email }, { token });
@@ -313,7 +313,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   it('mails to addresses that register are limited by the address of the client', async () => {
     Mailbox.mails.length = 0;
     const app = await startAuth(platform, {
-      auth: { requireVerified: true, mailer: useClass(Mailbox), throttle: { addressTries: 2 } },
+      auth: { requireVerified: true, mailer: { useClass: Mailbox }, throttle: { addressTries: 2 } },
     });
     const emails = [uniqueEmail(), uniqueEmail(), uniqueEmail()];
     for (const email of emails)

@@ -12,7 +12,7 @@ const APPLICATION = `
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, type AccountMail, SecurityConfig, useClass } from 'declarest';
+import { AuthModule, AuthUser, type AccountMail, SecurityConfig } from 'declarest';
 import { Entity } from 'typeorm';
 
 @Entity() class User extends AuthUser {}
@@ -39,7 +39,7 @@ class Mailer {
       bcryptRounds: 4,
       sessions: true,
       passwordReset: true,
-      mailer: useClass(Mailer),
+      mailer: { useClass: Mailer },
       enforcedRoles: ['ADMIN', 'EDITOR'],
       strict: true,
     }),

@@ -3,6 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import * as declarest from 'declarest';
+import * as oidc from 'declarest-logins/oidc';
+import * as passkeys from 'declarest-logins/passkeys';
+import * as secondFactor from 'declarest-logins/second-factor';
 import { check } from 'prettier';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type ApplicationCommand, parseCommand } from '../../lib/cli/arguments.js';
@@ -18,7 +21,8 @@ import { type Platform, PLATFORMS } from '../harness/platforms.js';
 import { CLIENT, startProvider } from '../logins/identity-provider.js';
 
 const OTHERS = Object.keys(LOGINS).slice(1) as LoginName[];
-const PACKAGES = { passkey: '@simplewebauthn/server', 'second-factor': 'otplib', oidc: 'openid-client' };
+const PLUGINS = { passkey: 'passkeys', 'second-factor': 'secondFactor', oidc: 'oidc' };
+const ENTRIES = { passkey: passkeys, 'second-factor': secondFactor, oidc };
 const ENTITIES = {
   passkey: ['Passkey', 'PasskeyChallenge'],
   'second-factor': ['FactorChallenge', 'SecondFactor'],
@@ -32,8 +36,9 @@ const app = await createApp({ logger: false });
 await app.listen(0, '127.0.0.1');
 console.log(await app.getUrl());`;
 
-type Kind = keyof typeof PACKAGES;
-const kindOf = (login: LoginName): Kind => (login in PACKAGES ? (login as Kind) : 'oidc');
+type Kind = keyof typeof PLUGINS;
+const kindOf = (login: LoginName): Kind => (login in PLUGINS ? (login as Kind) : 'oidc');
+const entryOf = (kind: Kind): string => `declarest-logins/${kind === 'passkey' ? 'passkeys' : kind}`;
 const kindsOf = (logins: readonly LoginName[]): Kind[] => [...new Set(logins.map(kindOf))];
 const subsetsOf = (names: readonly LoginName[]): LoginName[][] =>
   names.reduceRight<LoginName[][]>((all, name) => all.flatMap((each) => [each, [name, ...each]]), [[]]);
@@ -51,6 +56,18 @@ function filesFor(others: readonly LoginName[], more: Readonly<Record<string, st
     '1.0.0',
   );
 }
+
+/** The names that a source imports, by the module that they come from. */
+const importsOf = (source: string): Record<string, string> =>
+  Object.fromEntries(
+    [...source.matchAll(/^import \{ (.+) \} from '(declarest.*)';$/gm)].map(([, names = '', entry = '']) => [
+      entry,
+      names,
+    ]),
+  );
+
+const dependenciesOf = (files: Files): Record<string, string> =>
+  (JSON.parse(files.get('package.json')!) as { dependencies: Record<string, string> }).dependencies;
 
 /** A file without what is random in it. */
 const textOf = (files: Files, path: string): string => files.get(path)!.replace(/^JWT_SECRET=.+/m, 'JWT_SECRET=');
@@ -88,15 +105,17 @@ describe('the files', () => {
       expect([...files].filter(([, text]) => text.includes('{{')).map(([path]) => path)).toEqual([]);
       expect([...files.keys()].filter((path) => !plain.has(path))).toEqual(others.length > 0 ? ['src/logins.ts'] : []);
 
-      const { dependencies } = JSON.parse(files.get('package.json')!) as { dependencies: Record<string, string> };
-      const added = Object.values(PACKAGES).filter((name) => name in dependencies);
-      expect(added.toSorted()).toEqual(kinds.map((kind) => PACKAGES[kind]).toSorted());
+      const dependencies = dependenciesOf(files);
+      const added = kinds.length > 0 && { 'declarest-logins': dependencies['declarest'] };
+      expect(dependencies).toEqual({ ...dependenciesOf(plain), ...added });
 
-      const expected = ['AuthSession', ...kinds.flatMap((kind) => ENTITIES[kind])].toSorted();
-      const [, imported = ''] = /import \{([^}]*)\} from 'declarest'/.exec(files.get('src/data-source.ts')!) ?? [];
-      const [, listed = ''] = /entities: \[([^\]`]*)`/.exec(files.get('src/data-source.ts')!) ?? [];
-      for (const names of [imported, listed])
-        expect(names.match(/\w+/g)?.filter((name) => /[a-z]/.test(name))).toEqual(expected);
+      const entities = kinds.map((kind) => [entryOf(kind), ENTITIES[kind].join(', ')]);
+      const dataSource = files.get('src/data-source.ts')!;
+      expect(importsOf(dataSource)).toEqual({ declarest: 'AuthSession', ...Object.fromEntries(entities) });
+      const [, listed = ''] = /entities: \[([^\]`]*)`/.exec(dataSource) ?? [];
+      expect(listed.match(/\w+/g)).toEqual(['AuthSession', ...kinds.flatMap((kind) => ENTITIES[kind])].toSorted());
+      const plugins = kinds.map((kind) => [entryOf(kind), PLUGINS[kind]]);
+      expect(importsOf(files.get('src/logins.ts') ?? '')).toEqual(Object.fromEntries(plugins));
 
       const variables = others.flatMap((name) => (LOGINS[name] as { variables?: string[] }).variables ?? []);
       expect(variables).toHaveLength(new Set(variables).size);
@@ -123,13 +142,6 @@ describe('the files', () => {
     );
     expect(textOf(plain, '.env')).toMatch(/FRONT_END_ORIGIN=\n# .*\nTRUST_PROXY=\nDATABASE_FILE=data\/shop\.db\n$/);
   });
-
-  it('require the versions that declarest is tested with', async () => {
-    const { default: own } = await import('../../package.json', { with: { type: 'json' } });
-    const { dependencies } = JSON.parse(filesFor(OTHERS).get('package.json')!) as { dependencies: object };
-    const { devDependencies } = own as { devDependencies: Record<string, string> };
-    for (const name of Object.values(PACKAGES)) expect(dependencies).toHaveProperty([name], devDependencies[name]);
-  });
 });
 
 describe.each(DATABASES.filter((name) => name !== 'mariadb'))('the migration on %s', (database) => {
@@ -142,7 +154,8 @@ describe.each(DATABASES.filter((name) => name !== 'mariadb'))('the migration on 
         .split('const DROP')
         .map((part) => [...part.matchAll(/^ {2}`(.*)`,$/gm)].map(([, statement = '']) => statement));
       const names = ['AuthSession', ...ENTITIES[kindOf(login)]] as const;
-      const entities = names.map((name) => (declarest as Record<string, unknown>)[name]);
+      const modules: Record<string, unknown> = { ...declarest, ...ENTRIES[kindOf(login)] };
+      const entities = names.map((name) => modules[name]);
       const source = new DataSource({ ...options, entities, synchronize: false } as DataSourceOptions);
       try {
         await source.initialize();

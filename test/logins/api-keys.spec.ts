@@ -21,7 +21,7 @@ import { ApiKey, apiKeys } from 'declarest-logins/api-keys';
 import { accountEndpoint, type AuthPlugin } from 'declarest/plugin';
 import { io } from 'socket.io-client';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { AccountTables } from '../../lib/auth/users/account-tables.js';
+import { AccountTables } from '../../lib/auth/tables/account-tables.js';
 import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
 import { ApiKeyStore } from '../../packages/declarest-logins/src/api-keys/api-key-store.js';
 import { isKey, newKey } from '../../packages/declarest-logins/src/api-keys/key-form.js';

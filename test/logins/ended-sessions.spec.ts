@@ -1,5 +1,5 @@
 /** An access token whose session has ended is valid until it expires, and opens no endpoint of accounts. */
-import { administration, mailedLinks, sessions, UserAccounts, useClass } from 'declarest';
+import { administration, mailedLinks, sessions, UserAccounts } from 'declarest';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { oidc } from 'declarest-logins/oidc';
 import { passkeys } from 'declarest-logins/passkeys';
@@ -44,7 +44,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
   beforeAll(async () => {
     app = await startAuth(platform, {
       auth: {
-        mailer: useClass(Mailbox),
+        mailer: { useClass: Mailbox },
         accountLinks: 'https://shop.example/account',
         plugins: [
           sessions(),

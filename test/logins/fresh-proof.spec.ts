@@ -1,5 +1,5 @@
 /** What lasts longer than a session needs a fresh proof of its user, besides the token. */
-import { sessions, useClass } from 'declarest';
+import { sessions } from 'declarest';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { oidc } from 'declarest-logins/oidc';
 import { passkeys } from 'declarest-logins/passkeys';
@@ -91,7 +91,7 @@ it('[2.9] [issue 18] a factor of users whose address nobody verifies is one warn
   expect(await warned(OTHERS)).toBe(1);
   expect(await warned([secondFactor({ issuer: 'Shop' })])).toBe(1);
   expect(await warned([key])).toBe(0);
-  expect(await warned(OTHERS, { mailer: useClass(Mailbox), passwordReset: true })).toBe(0);
+  expect(await warned(OTHERS, { mailer: { useClass: Mailbox }, passwordReset: true })).toBe(0);
   expect(await warned(OTHERS, { registration: false })).toBe(0);
   expect(await warned([secondFactor({ issuer: 'Shop' })], { loginMethod: 'username' })).toBe(0);
 });

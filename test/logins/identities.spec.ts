@@ -1,6 +1,6 @@
 /** The logins at providers that a user has: linked, listed and unlinked, also by several requests at once. */
-import { AuthEvents, UserAccounts } from 'declarest';
-import { ExternalIdentity, LoginFlow } from 'declarest-logins/oidc';
+import { AuthEvents, UserAccounts, OneTimeToken } from 'declarest';
+import { ExternalIdentity } from 'declarest-logins/oidc';
 import { DataSource } from 'typeorm';
 import { expectFailure, PASSWORD, unique } from '../auth/auth-app.js';
 import { beforeStatement, slowStatements } from '../auth/slow-statements.js';
@@ -197,7 +197,7 @@ describe.each(DATABASES)('on %s', (database) => {
       const before = exchanges();
       const statuses: number[] = [];
       const finish = async () => void statuses.push((await app.finish(response)).status);
-      beforeStatement(app, /^DELETE FROM .*login_flow/, finish);
+      beforeStatement(app, /^DELETE FROM .*one_time_token/, finish);
       await finish();
       vi.restoreAllMocks();
       expect([statuses, exchanges() - before]).toEqual([[200, 401], 1]);
@@ -209,7 +209,7 @@ describe.each(DATABASES)('on %s', (database) => {
         const { id, subject, token } = await newUser();
         await app.beginLink(token, 'other', {});
         const rows = () =>
-          Promise.all([ExternalIdentity, LoginFlow].map((entity) => table<object>(entity).countBy({ userId: id })));
+          Promise.all([ExternalIdentity, OneTimeToken].map((entity) => table<object>(entity).countBy({ userId: id })));
         expect(await rows()).toEqual([1, 1]);
         if (by === 'UserAccounts') await accounts().remove(id);
         else await app.users().delete({ id: Number(id) });

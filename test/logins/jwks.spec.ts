@@ -521,14 +521,6 @@ describe('tokens of known servers are accepted', () => {
   });
 });
 
-it('the start is refused by one sentence without the package jose', async () => {
-  vi.doMock('jose', () => {
-    throw new Error("Cannot find package 'jose'");
-  });
-  await expect(start()).rejects.toThrow('jwks must be used with the package jose, got none. Run npm install jose.');
-  vi.doUnmock('jose');
-});
-
 describe('the options of jwks', () => {
   const valid = { issuer: 'https://login.example', audience: 'notes' };
   it.each([

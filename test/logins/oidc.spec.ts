@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { mailedLinks, UserAccounts } from 'declarest';
-import { ExternalIdentity, LoginFlow } from 'declarest-logins/oidc';
+import { mailedLinks, UserAccounts, OneTimeToken } from 'declarest';
+import { ExternalIdentity } from 'declarest-logins/oidc';
 import type { AuthPlugin } from 'declarest/plugin';
 import { ForbiddenException } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -120,7 +120,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge_method: 'S256',
     });
-    const rows = JSON.stringify(await table(LoginFlow).find());
+    const rows = JSON.stringify(await table(OneTimeToken).find());
     for (const secret of [verifier, searchParams.get('state')!]) expect(rows).not.toContain(secret);
   });
 
@@ -162,9 +162,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('a login ends 10 minutes after its begin', async () => {
     const response = await app.respond(member());
-    const [{ expiresAt } = { expiresAt: 0 }] = await table(LoginFlow).find({ order: { expiresAt: 'DESC' }, take: 1 });
+    const [{ expiresAt } = { expiresAt: 0 }] = await table(OneTimeToken).find({
+      order: { expiresAt: 'DESC' },
+      take: 1,
+    });
     expect(Math.abs(expiresAt - Date.now() - 600_000)).toBeLessThan(10_000);
-    await table(LoginFlow).update({ provider: 'main' }, { expiresAt: Date.now() - 1 });
+    await table(OneTimeToken).update({ purpose: 'oidc' }, { expiresAt: Date.now() - 1 });
     await expectNothing(await app.finish(response));
   });
 

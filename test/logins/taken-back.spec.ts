@@ -1,5 +1,5 @@
 /** A stranger who has registered with an address that nobody had verified, and its owner, who sets the password by a mail. */
-import { mailedLinks, useClass, UserAccounts } from 'declarest';
+import { mailedLinks, UserAccounts } from 'declarest';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { secondFactor } from 'declarest-logins/second-factor';
 import { expectFailure, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
@@ -22,7 +22,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     app = await startOidc(
       platform,
       { providers },
-      { plugins: [mailedLinks(), apiKeys()], auth: { mailer: useClass(Mailbox) } },
+      { plugins: [mailedLinks(), apiKeys()], auth: { mailer: { useClass: Mailbox } } },
     );
     provider.accounts.set('eve', { email: 'eve@elsewhere.example', email_verified: true });
     provider.accounts.set('ann', { email: 'ann@elsewhere.example', email_verified: true });
@@ -63,7 +63,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
   it('[issue 18] the second factor of the stranger ends, and that of the owner stays', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const plugins = [mailedLinks(), secondFactor()];
-    const factors = await startAuth(platform, { auth: { plugins, mailer: useClass(Mailbox), sessions: true } });
+    const factors = await startAuth(platform, { auth: { plugins, mailer: { useClass: Mailbox }, sessions: true } });
     const send = (path: string, json: object) => request(factors.url, 'POST', `/api/auth/${path}`, { json });
     const email = uniqueEmail();
     const { token } = await factors.register({ email });

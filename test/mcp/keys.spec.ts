@@ -14,7 +14,7 @@ class Rules extends SecurityConfig {
 describe.each(ONE_PLATFORM)('on %s', (platform) => {
   it('a key sees what takes keys, and a login what takes logins', async () => {
     const service = await startMcp(platform, {
-      auth: { plugins: [{ name: 'keys', hasKeys: true }] },
+      auth: { plugins: [{ name: 'keys', setup: (core) => core.identifyKeys() }] },
       providers: [Rules],
     });
     const toolsOf = async (roles: string[]): Promise<string[]> => {

@@ -1,5 +1,5 @@
 /** The endpoints of accounts: in the document, in the access report and in `explain`. */
-import { AccessReport, AuthModule, AuthUser, SecurityConfig, useClass, UserAccounts } from 'declarest';
+import { AccessReport, AuthModule, AuthUser, SecurityConfig, UserAccounts } from 'declarest';
 import { addAccess } from 'declarest/openapi';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, Entity } from 'typeorm';
@@ -65,7 +65,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
           sessions: true,
           passwordReset: true,
           administration: true,
-          mailer: useClass(Mailbox),
+          mailer: { useClass: Mailbox },
         }),
       ],
       providers: [Rules],

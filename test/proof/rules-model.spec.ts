@@ -142,7 +142,7 @@ async function withPolicies({ requirements }: Access, satisfies: readonly string
 
 const handlers = new Map<unknown, ControllerMethod>();
 
-const auth = endpointController('/auth', [{ name: 'accounts', endpoints: ACCOUNT_ENDPOINTS }]);
+const auth = endpointController('/auth', [{ name: 'accounts', endpoints: ACCOUNT_ENDPOINTS }], undefined);
 
 /** The package's own one, or a method of a class with these decorators. */
 function handlerOf({ own, said }: RandomRoute): ControllerMethod {

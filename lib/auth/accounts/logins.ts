@@ -1,10 +1,11 @@
 /** Checks credentials, and issues what a client needs to be logged in. */
 import { Inject, Injectable, UnauthorizedException } from '@nestjs/common';
 import type { JsonObject } from '../../http/json-body.js';
-import type { LoginClaims, Principal } from '../../http/principal.js';
+import { BASE_ROLE, type LoginClaims, type Principal } from '../../http/principal.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
+import { NO_PASSWORD } from '../passwords/password-hasher.js';
 import { Passwords } from '../passwords/passwords.js';
 import { AuthPlugins } from '../plugins/auth-plugins.js';
 import type { LoginContext } from '../plugins/plugin.js';
@@ -15,7 +16,7 @@ import { AuthEvents } from '../users/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { readTexts } from '../users/user-checks.js';
-import { UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
+import { UserRepository, userByLogin, withoutHash, type UserFields } from '../users/user.repository.js';
 
 /** No login name is longer. */
 const MAX_LOGGED = 254;
@@ -27,6 +28,15 @@ export interface IdentifiedUser {
   readonly login?: LoginClaims;
   /** Spends what has identified the user, when all is issued. Where it returns `false`, the login fails. */
   readonly spend?: () => Promise<boolean>;
+}
+
+/** What a user without a password logs in with. */
+export interface WayIn {
+  /** Whether the address is verified, as by a provider. */
+  readonly isVerified?: boolean;
+  /** @returns `false` where another user has it */
+  readonly add: (userId: string) => Promise<boolean>;
+  readonly remove: (userId: string) => Promise<unknown>;
 }
 
 /** Reads the user again. @returns `undefined` where the credentials do not count any more */
@@ -119,6 +129,40 @@ export class Logins {
         data: { user: { id, email, username, role }, token, ...members },
       };
     });
+  }
+
+  /**
+   * Registers a user without a password, who logs in by what the plugin stores.
+   * @param fields checked, such as by `UserFieldRules`
+   * @returns `undefined` where another request has taken the way in: the user is removed again
+   * @throws DuplicateUserError, and what hooks throw
+   */
+  async register(fields: UserFields, request: HttpRequest, wayIn: WayIn): Promise<LoginAnswer | undefined> {
+    const user = await this.users.create({ role: BASE_ROLE, active: true, ...fields, password: NO_PASSWORD });
+    const userId = String(user.id);
+    const isAdded = await wayIn.add(userId).catch(async (error: unknown) => {
+      // The first error says what is wrong.
+      await this.users.undoCreate(userId).catch(() => undefined);
+      await wayIn.remove(userId);
+      throw error;
+    });
+    if (!isAdded) {
+      await this.users.undoCreate(userId);
+      return undefined;
+    }
+    if (wayIn.isVerified) await this.plugins.accountChanged({ name: 'user.created', userId, user });
+    return this.issueForNewUser(user, request).catch(async (error: unknown) => {
+      // A plugin that refuses the registration has removed the user.
+      const isGone = !(await this.users.findById(userId));
+      if (isGone && wayIn.isVerified) await this.plugins.accountChanged({ name: 'user.deleted', userId });
+      else if (isGone) await wayIn.remove(userId);
+      throw error;
+    });
+  }
+
+  /** For a token that ends with its session: what outlives it must not be created after that. @throws 401 where it has ended */
+  expectSession(request: HttpRequest): Promise<void> {
+    return this.plugins.expectSession(request);
   }
 
   /** @internal For a user who has just registered. Where `beforeLogin` or `claims` fails, the user is removed. */

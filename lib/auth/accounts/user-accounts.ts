@@ -202,7 +202,7 @@ export class UserAccounts {
   /** @internal @returns whether there was one @throws ConflictException (409) for the last active ADMIN, and where records refer to it */
   async remove(id: string): Promise<boolean> {
     // To find the last one needs `list`, which a repository has for a plugin such as `administration`.
-    const removed = this.options.plugins.some(({ needsMethods = [] }) => needsMethods.includes('list'))
+    const removed = this.options.setup.methods.some(([, method]) => method === 'list')
       ? await this.users.removeUnlessLast(id, ADMIN_ROLE)
       : await this.users.remove(id);
     if (removed === 'last') throw lastAdmin();

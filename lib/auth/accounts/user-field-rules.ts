@@ -37,7 +37,7 @@ export class UserFieldRules {
     private readonly accounts: UserAccounts,
     policy: PasswordPolicy,
     @Inject(AUTH_OPTIONS)
-    { registration, registrationFields, loginField, userClass, plugins }: ResolvedAuthOptions,
+    { registration, registrationFields, loginField, userClass, setup }: ResolvedAuthOptions,
     @Optional() @Inject(DataSource) dataSource?: DataSource,
   ) {
     // Without columns, the `repositoryClass` stores the users outside TypeORM, and decides about the values.
@@ -63,8 +63,7 @@ export class UserFieldRules {
       const advice = 'add them, make them nullable, give them a default, or set registration to false';
       refuseAuthOption('registrationFields', expected, `a list without ${missing.join(', ')}`, advice);
     }
-    const further = plugins.flatMap(({ requiredFields = [] }) => requiredFields);
-    this.required = [...new Set([loginField, ...further, 'password', ...required])];
+    this.required = [...new Set([loginField, ...setup.fields, 'password', ...required])];
     const added = registrationFields.map((name) => ({ name, ...columns?.find((column) => column.name === name) }));
     const reads = Object.fromEntries(added.map(({ name, type }) => [name, type?.read ?? acceptAny]));
     const schemas = Object.fromEntries(added.map(({ name, type }) => [name, type?.schemas.body ?? {}]));

@@ -136,5 +136,5 @@ export const administration = (): AuthPlugin => ({
   name: 'administration',
   decidesBy: {},
   endpoints: ENDPOINTS,
-  needsMethods: ['list', 'remove'],
+  setup: (core) => core.needMethods('list', 'remove'),
 });

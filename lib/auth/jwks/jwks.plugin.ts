@@ -24,5 +24,5 @@ export function jwks(given: unknown): AuthPlugin {
       return keySet;
     },
   });
-  return { name: 'jwtKeys', decidesBy: {}, endpoints: [findTokenKeys], tokenKeys: keys };
+  return { name: 'jwtKeys', decidesBy: {}, endpoints: [findTokenKeys], setup: (core) => core.signBy(keys) };
 }

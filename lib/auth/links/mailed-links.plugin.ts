@@ -7,9 +7,9 @@ import { Logins } from '../accounts/logins.js';
 import { ACCEPTED, dataAnswer, EMAIL, NEW_PASSWORD, PROFILE, SECRET } from '../plugins/document-parts.js';
 import { WRONG_PASSWORD } from '../plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint } from '../plugins/plugin.js';
-import { limitByAddress } from '../throttle/attempt.js';
+import { OneTimeToken } from '../tables/one-time-tokens.js';
 import { MailedLinks } from './mailed-links.js';
-import { AccountToken, MailedTokens, VerifiedEmail } from './mailed-tokens.js';
+import { VerifiedEmail, VerifiedEmails } from './verified-emails.js';
 
 const LINK_TOKEN = { ...TEXT, description: 'From the link that was mailed.' };
 const WRONG_LINK = { 401: authFailure('The link is not valid.', 'This link is not valid, or was used before') };
@@ -106,25 +106,28 @@ export function mailedLinks(options: MailedLinksOptions = {}): AuthPlugin {
   return {
     name: 'mailedLinks',
     option: reset ? 'passwordReset' : 'requireVerified',
-    tables: [AccountToken, VerifiedEmail],
-    providers: [MailedTokens, MailedLinks],
+    tables: [OneTimeToken, VerifiedEmail],
+    providers: [VerifiedEmails, MailedLinks],
     endpoints: [...VERIFICATION_ENDPOINTS, ...(reset ? RESET_ENDPOINTS : [])],
     limits: {
-      link: limitByAddress,
-      welcome: limitByAddress,
       mail: ({ mails, addressTries }) => ({ account: mails, address: Math.ceil(addressTries / 10) }),
     },
-    needsMail: true,
+    setup(core) {
+      core.needMailer();
+      if (required) core.needFields('email');
+    },
     decidesBy: { addresses: required ? 'requires verified addresses' : undefined },
-    accountChanged: ({ get }, change) => get(MailedTokens).follow(change),
+    async accountChanged({ get }, change) {
+      await get(MailedLinks).follow(change);
+      await get(VerifiedEmails).follow(change);
+    },
     ...(required && verification),
   };
 }
 
 const verification: Partial<AuthPlugin> = {
-  requiredFields: ['email'],
   async beforeLogin({ get }, user, { isNew, address }) {
-    if (await get(MailedTokens).isVerified(user)) return undefined;
+    if (await get(VerifiedEmails).has(user)) return undefined;
     if (!isNew) throw new ForbiddenException(NOT_VERIFIED);
     get(MailedLinks).mailVerification(user, address);
     return { message: 'Registration successful. Confirm the e-mail address by the link in the mail, then log in' };

@@ -56,7 +56,7 @@ export interface AuthStaticOptions<U extends AuthUser = AuthUser> {
   /**
    * Sends mails to users: a class, value or factory, as in a Nest provider.
    * @default none: in development, links are logged; production refuses to start with `passwordReset` or `requireVerified`
-   * @example mailer: useClass(ShopMailer)
+   * @example mailer: { useClass: ShopMailer }
    */
   mailer?: MailerProvider;
   /**

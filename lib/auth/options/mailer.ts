@@ -25,17 +25,12 @@ export interface Mailer {
   send(mail: AccountMail): Promise<void> | void;
 }
 
+/** @example mailer: { useClass: ShopMailer } */
 export type MailerProvider =
   | { readonly useClass: Type<Mailer> }
   | { readonly useExisting: Type<Mailer> }
   | { readonly useValue: Mailer }
   | { readonly useFactory: (...injected: never[]) => Mailer | Promise<Mailer>; readonly inject?: readonly unknown[] };
-
-/**
- * Creates an injectable class where an option takes a provider.
- * @example AuthModule.forRoot({ userClass: User, passwordReset: true, mailer: useClass(ShopMailer) })
- */
-export const useClass = <T extends object>(type: Type<T>): { readonly useClass: Type<T> } => ({ useClass: type });
 
 export const MAILER = Symbol('declarest.mailer');
 

@@ -2,19 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
 import { ACCESS_SETTINGS } from '../../access/access-options.js';
 import { isEntity } from '../../entities/declared-entities.js';
-import { areNames, areSomeNames, expectKnownNames, isClass, isProduction } from '../../options/invalid-option.js';
-import { flag, integer, isFunction, isMethodName, isObject, isOneOf, optional } from '../../options/option-table.js';
+import { areNames, expectKnownNames, isClass, isProduction } from '../../options/invalid-option.js';
+import { flag, integer, isFunction, isObject, isOneOf, optional } from '../../options/option-table.js';
 import { plainPath, positive, readNestedOptions, readOptions, refuseAuthOption } from '../../options/option-table.js';
-import { row, type Accepts, type OptionsOf, type Refuse } from '../../options/option-table.js';
+import { row, type Accepts, type OptionsOf } from '../../options/option-table.js';
 import { BCRYPT_BYTES, type PasswordHasher } from '../passwords/password-hasher.js';
 import { PASSWORD_POLICY } from '../passwords/password-policy.js';
-import type { AuthPlugin, Endpoint } from '../plugins/plugin.js';
+import type { CollectedSetup } from '../plugins/collected-setup.js';
+import type { AuthPlugin } from '../plugins/plugin.js';
 import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
-import type { TokenKey } from '../tokens/access-tokens.js';
 import { AuthUser } from '../users/auth-user.js';
 import { UserRepository, type LoginField } from '../users/user.repository.js';
 import type { AuthSettings, AuthStaticOptions } from './auth.options.js';
 import type { MailerProvider } from './mailer.js';
+import { expectNoCredentialRoles, expectPlugins } from './plugin-checks.js';
 import type { SessionOptions } from './session-options.js';
 
 const logger = new Logger('AuthModule');
@@ -45,8 +46,6 @@ const inheritsId: Accepts = (value) =>
   !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
 const arePlugins: Accepts = (value) =>
   Array.isArray(value) && value.every((each) => isObject(each) && isText(each['name']));
-/** `services` is a member of the controller. */
-const isEndpointName: Accepts = (name) => isMethodName(name) && name !== 'services';
 const isBasePath: Accepts = (path) => plainPath(path) !== undefined;
 const isAddress: Accepts = (text) => {
   if (typeof text !== 'string' || !URL.canParse(text)) return false;
@@ -63,31 +62,7 @@ const STATIC_OPTIONS = {
   requireVerified: flag(false),
   administration: flag(false),
   plugins: row<readonly AuthPlugin[]>([], 'an array of plugins', arePlugins, 'set for example [sessions()]'),
-  mailer: optional<MailerProvider>('a provider such as useClass(Mailer)', isProvider, MAILER_ADVICE),
-};
-
-const areEndpoints: Accepts = (value) => Array.isArray(value) && value.every(isObject);
-const isEndpointRoute: Accepts = (route) => {
-  const [, path = ''] = /^(?:GET|POST|PATCH|PUT|DELETE) (.+)$/.exec(String(route)) ?? [];
-  return plainPath(path.replaceAll(/:id(?=\/|$)/g, 'id')) !== undefined;
-};
-const isAccess: Accepts = (access) =>
-  isOneOf('public', 'authenticated')(access) || areSomeNames((access as { anyOf?: unknown } | null)?.anyOf);
-
-const CORRECT = 'correct or remove it';
-const HOOKS = ['authenticate', 'beforeLogin', 'issue', 'accountChanged', 'describe'];
-const PLUGIN = {
-  endpoints: row<readonly Endpoint[]>([], 'an array of endpoints', areEndpoints, CORRECT),
-  tables: row<unknown>([], 'an array of entities', Array.isArray, CORRECT),
-  providers: row<unknown>([], 'an array of providers', Array.isArray, CORRECT),
-  ...Object.fromEntries(HOOKS.map((hook) => [hook, optional('a function', isFunction, CORRECT)])),
-};
-const ENDPOINT = {
-  name: row('', 'a name such as "usePin", and no hook, "then" or "services"', isEndpointName, 'choose another name'),
-  route: row('', 'a verb and a path such as "POST pins/:id"', isEndpointRoute, 'name no parameter but :id'),
-  access: row<unknown>('public', '"public", "authenticated" or { anyOf } with a role', isAccess, CORRECT),
-  status: integer(200, 200, 299),
-  run: row<unknown>(undefined, 'a function', isFunction, 'return the body of the answer'),
+  mailer: optional<MailerProvider>('a provider such as { useClass: ShopMailer }', isProvider, MAILER_ADVICE),
 };
 
 const ENTITY_CHECKS = [
@@ -134,16 +109,16 @@ export function resolveStaticOptions(
   const throttle = resolveThrottle(options.throttle);
   const { sessions = false, jwtKeys } = options;
   const plugins = declare({ ...read, sessions, throttle, jwtKeys });
-  expectPlugins(plugins, read.repositoryClass);
-  expectInProduction('a mailer', read.mailer, 'set `mailer`, for example to useClass(Mailer)', plugins);
+  const setup = expectPlugins(plugins, read.repositoryClass);
+  expectInProduction('a mailer', read.mailer, 'set `mailer`, for example to { useClass: ShopMailer }', setup);
   return Object.freeze({
     ...read,
     plugins,
+    setup,
     throttle,
-    /** The first one signs. */
-    tokenKeys: plugins.flatMap((plugin): readonly TokenKey[] => plugin.tokenKeys ?? []),
+    tokenKeys: setup.tokenKeys,
     /** What a plugin sets in place of `jwtExpirationHours`. */
-    accessTokenSeconds: plugins.find((plugin) => plugin.accessTokenSeconds)?.accessTokenSeconds,
+    accessTokenSeconds: setup.lifetimes[0]?.[1],
     authBasePath: plainPath(read.authBasePath) as string,
     /** Replaces a missing `jwtSecret`. Each `forRoot` call has one: a second `compile()` of a test keeps its tokens valid. */
     randomSecret: randomBytes(48).toString('base64'),
@@ -156,11 +131,12 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
   const { jwtSecret, passwordPolicy = { common: false } } = settings;
   const { tokenKeys, randomSecret } = statics;
   const jwtSecrets = jwtSecret === undefined && tokenKeys.length > 0 ? [] : resolveSecrets(jwtSecret, randomSecret);
-  for (const { name, accessTokenSeconds } of statics.plugins)
-    if (settings.jwtExpirationHours !== undefined && accessTokenSeconds !== undefined)
+  for (const [{ name }] of statics.setup.lifetimes)
+    if (settings.jwtExpirationHours !== undefined)
       logger.warn(`jwtExpirationHours has no effect with \`${name}\`, which sets the lifetime. Remove it.`);
   readNestedOptions('passwordHasher', HASHER, { maxBytes: read.passwordHasher?.maxBytes });
-  expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics.plugins);
+  if (statics.setup.keys) expectNoCredentialRoles(read.roleHierarchy);
+  expectInProduction('`accountLinks`', settings.accountLinks, LINKS_ADVICE, statics.setup);
   return Object.freeze({
     ...statics,
     ...read,
@@ -176,36 +152,9 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
 }
 
 /** Refuses plugins that mail links in production, where what they need is not given. */
-function expectInProduction(needed: string, given: unknown, advice: string, plugins: readonly AuthPlugin[]): void {
-  const plugin = plugins.find(({ needsMail }) => needsMail);
+function expectInProduction(needed: string, given: unknown, advice: string, { mailing: plugin }: CollectedSetup): void {
   if (given !== undefined || !isProduction() || !plugin) return;
   refuseAuthOption(plugin.option ?? plugin.name, `used with ${needed} in production`, 'none', advice);
-}
-
-function expectPlugins(plugins: readonly AuthPlugin[], repositoryClass: Type<UserRepository> | undefined): void {
-  for (const plugin of plugins) {
-    const refuse: Refuse = (member, ...reason) => refuseAuthOption(`plugins.${plugin.name}.${member}`, ...reason);
-    for (const endpoint of readOptions(PLUGIN, plugin, refuse).endpoints)
-      readOptions(ENDPOINT, endpoint, (member, ...reason) => refuse(`${String(endpoint.name)}.${member}`, ...reason));
-  }
-  const declared = plugins.flatMap(({ name, endpoints = [], limits = {}, accessTokenSeconds }) => [
-    `the plugin ${name}`,
-    ...endpoints.flatMap((each) => [`the endpoint ${each.name}`, `the route ${each.route}`]),
-    ...Object.keys(limits).map((action) => `the limits of ${action}`),
-    ...(accessTokenSeconds ? ['the lifetime of access tokens'] : []),
-  ]);
-  const repeated = declared.find((each, index) => declared.indexOf(each) !== index);
-  if (repeated !== undefined) {
-    const advice =
-      'keep one of them: `sessions`, `passwordReset`, `requireVerified` and `administration` are plugins too';
-    refuseAuthOption('plugins', 'plugins that differ in all they declare', `${repeated} twice`, advice);
-  }
-  for (const { name, option = name, needsMethods = [] } of plugins)
-    for (const method of needsMethods)
-      if (repositoryClass && repositoryClass.prototype[method] === UserRepository.prototype[method]) {
-        const expected = `used with a repositoryClass that has the method \`${method}\``;
-        refuseAuthOption(option, expected, 'one without it', `add the method to ${repositoryClass.name}`);
-      }
 }
 
 function resolveSecrets(option: unknown, randomSecret: string): readonly string[] {

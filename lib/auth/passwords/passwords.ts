@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Semaphore } from '../../database/semaphore.js';
 import { ServiceUnavailable } from '../../http/failure.js';
-import { newToken } from '../tokens/secret-tokens.js';
+import { newToken } from '../tables/secret-tokens.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository } from '../users/user.repository.js';

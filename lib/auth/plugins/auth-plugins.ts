@@ -7,6 +7,7 @@ import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { setHeaders } from '../../response-headers/answer-headers.js';
 import { AuthServices } from './auth-services.js';
+import type { CollectedSetup } from './collected-setup.js';
 import type { AccountChange, AuthPlugin, Endpoint, IssuedParts, LoginChallenge, LoginContext } from './plugin.js';
 
 interface Issued {
@@ -20,15 +21,18 @@ export class AuthPlugins {
   private readonly plugins: readonly AuthPlugin[];
   /** The plugins whose hook runs for each request, those of keys first. */
   private readonly authenticating: readonly AuthPlugin[];
+  private readonly keys: AuthPlugin | undefined;
   /** Those that keep sessions first: what ends sessions during a login finds that of the login, or is seen by the others. */
   private readonly issuing: readonly AuthPlugin[];
 
   constructor(
-    @Inject(AUTH_OPTIONS) { plugins }: { readonly plugins: readonly AuthPlugin[] },
+    @Inject(AUTH_OPTIONS)
+    { plugins, setup }: { readonly plugins: readonly AuthPlugin[]; readonly setup: CollectedSetup },
     private readonly services: AuthServices,
   ) {
     this.plugins = plugins;
-    const keysFirst = new Set([...plugins.filter(({ hasKeys }) => hasKeys), ...plugins]);
+    this.keys = setup.keys;
+    const keysFirst = new Set([...(setup.keys ? [setup.keys] : []), ...plugins]);
     this.authenticating = [...keysFirst].filter(({ authenticate }) => authenticate);
     this.issuing = plugins.toSorted((a, b) => Number(!a.hasSession) - Number(!b.hasSession));
   }
@@ -38,7 +42,7 @@ export class AuthPlugins {
     const results: Promise<Authentication>[] = [];
     for (const plugin of this.authenticating) {
       const what = `The credential that the plugin ${plugin.name} reads`;
-      const isKey = plugin.hasKeys === true && bearer.token !== undefined;
+      const isKey = plugin === this.keys && bearer.token !== undefined;
       try {
         const found = plugin.authenticate?.(this.services, request, bearer);
         if (found) results.push(lookUp(what, async () => ({ ...(await found), isKey })));

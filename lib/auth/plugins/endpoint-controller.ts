@@ -21,8 +21,14 @@ import { Proofs } from './proofs.js';
 
 const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
 
+const BASE_PATH = 'AuthModule option `authBasePath`';
+
 /** Each call creates a class, because routes are metadata of the class. A key opens none of them. */
-export function endpointController(basePath: string, plugins: readonly AuthPlugin[]): Type<unknown> {
+export function endpointController(
+  basePath: string,
+  plugins: readonly AuthPlugin[],
+  keys: AuthPlugin | undefined,
+): Type<unknown> {
   @Controller()
   @UseGuards(noStore)
   @UseFilters(AuthFailureFilter)
@@ -30,7 +36,6 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
     constructor(readonly services: AuthServices) {}
   }
   const { prototype } = AccountController;
-  const keys = plugins.find(({ hasKeys }) => hasKeys);
   const login = keys && { access: { anyOf: [CREDENTIAL_ROLES.login] }, declaredBy: `plugin ${keys.name}` };
   for (const endpoint of endpointsOf(plugins)) {
     const { name, route, access = 'authenticated', status = 200 } = endpoint;
@@ -51,7 +56,7 @@ export function endpointController(basePath: string, plugins: readonly AuthPlugi
     for (const decorate of decorators) decorate(prototype, name, { value });
     const readsCaller = (): boolean => typeof access === 'object';
     const operationAccess = access === 'public' ? undefined : login;
-    declareRoute(value, { declaredBy: 'AuthModule option `authBasePath`', access, operationAccess, readsCaller });
+    declareRoute(value, { declaredBy: BASE_PATH, access, operationAccess, readsCaller, endpoint: name });
   }
   return AccountController;
 }

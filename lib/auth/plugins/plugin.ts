@@ -9,12 +9,12 @@ import type { HttpRequest } from '../../http/http-request.js';
 import type { DeclaredRoute } from '../../routes/declared-route.js';
 import type { Attempt, AttemptLimits } from '../throttle/attempt.js';
 import type { ClientInfo } from '../throttle/client-info.js';
-import type { TokenKey } from '../tokens/access-tokens.js';
 import type { AuthUser } from '../users/auth-user.js';
 import type { Texts } from '../users/user-checks.js';
-import type { UserRepository, UserFields } from '../users/user.repository.js';
+import type { UserFields } from '../users/user.repository.js';
 import type { AuthServices } from './auth-services.js';
 import type { Answers, DocumentParts, LoginDocument } from './document-parts.js';
+import type { PluginSetup } from './plugin-setup.js';
 
 /** @typeParam Body the texts of the body */
 export interface EndpointCall<Body = object> {
@@ -182,16 +182,8 @@ export interface AuthPlugin {
   readonly endpoints?: readonly Endpoint[];
   /** The limits of its actions, by names that no other plugin has. @default failures of an address for each action */
   readonly limits?: Readonly<Record<string, AttemptLimits>>;
-  /** Whether production refuses to start without the options `mailer` and `accountLinks`. @default false */
-  readonly needsMail?: boolean;
-  /** Methods that a `repositoryClass` must implement. */
-  readonly needsMethods?: readonly (keyof UserRepository)[];
-  /** Fields of `AuthUser` that clients must send to register. */
-  readonly requiredFields?: readonly string[];
-  /** Whether `authenticate` identifies keys: bearer tokens whose users have the role `KEY`. All others have `LOGIN` then. */
-  readonly hasKeys?: boolean;
-  /** The lifetime of access tokens, in place of `jwtExpirationHours`. At most one plugin has it. */
-  readonly accessTokenSeconds?: number;
+  /** Tells `AuthModule` what it needs. Runs once, when the module is declared. */
+  setup?(core: PluginSetup): void;
   /**
    * What it decides by, for the snapshot of `declarest access`: values, which are printed, and functions and classes, of which
    * a hash of the source is. Never a secret. More is wider: a larger number, or `true` after `false`; and texts of a list that
@@ -200,12 +192,8 @@ export interface AuthPlugin {
    * @example decidesBy: { linkMinutes: 15, userOf, roles: roles.map((role) => `requires ${role}`) }
    */
   readonly decidesBy?: Readonly<Record<string, unknown>>;
-  /** Whether its endpoints read cookies: `cors()` with an origin then allows credentials for account endpoints. */
-  readonly usesCookies?: boolean;
   /** What users of the plugin may send where an endpoint `needsProof`. */
   readonly proof?: UserProof;
-  /** @internal Keys that sign access tokens in place of `jwtSecret`. */
-  readonly tokenKeys?: readonly TokenKey[];
 
   /**
    * Identifies a request without a bearer token by another credential, or by a bearer token that the package has not signed,

@@ -5,7 +5,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
-import { hashOf } from '../tokens/secret-tokens.js';
+import { derivedKeys } from '../tokens/derived-keys.js';
+import { hashOf } from '../tables/secret-tokens.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 
 const ID_BYTES = 16;
@@ -36,10 +37,9 @@ export class RefreshTokens {
   private readonly keys: readonly Keys[];
 
   constructor(@Inject(AUTH_OPTIONS) { serverSecrets }: ResolvedAuthOptions) {
-    this.keys = serverSecrets.map((secret) => ({
-      tag: derive(secret, 'declarest refresh token: tag'),
-      successor: derive(secret, 'declarest refresh token: successor'),
-    }));
+    const successors = derivedKeys(serverSecrets, 'refresh token: successor');
+    const tags = derivedKeys(serverSecrets, 'refresh token: tag');
+    this.keys = tags.map((tag, index) => ({ tag, successor: successors[index] as Buffer }));
   }
 
   create(): RefreshToken {
@@ -70,9 +70,6 @@ export class RefreshTokens {
     return { text, sessionId: id.toString('hex'), hash: hashOf(secret) };
   }
 }
-
-const derive = (secret: string | Buffer, purpose: string): Buffer =>
-  createHmac('sha256', secret).update(purpose).digest();
 
 const tagOf = ({ tag }: Keys, id: Buffer, secret: Buffer): Buffer =>
   createHmac('sha256', tag).update(id).update(secret).digest().subarray(0, TAG_BYTES);

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Authentication } from '../../access/principal.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
-import { AccountTables } from '../users/account-tables.js';
+import { AccountTables } from '../tables/account-tables.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { UserRepository } from '../users/user.repository.js';
 import { AuthSession } from './auth-session.js';

@@ -3,8 +3,8 @@
  * those of the database: the clocks of several processes may differ.
  */
 import { Inject, Injectable } from '@nestjs/common';
-import { Not, Raw, type FindOperator, type FindOptionsWhere } from 'typeorm';
-import { AccountTables } from '../users/account-tables.js';
+import { Not, type FindOptionsWhere } from 'typeorm';
+import { AccountTables } from '../tables/account-tables.js';
 import { AuthSession } from './auth-session.js';
 import { SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 
@@ -27,20 +27,20 @@ export class SessionStore {
   /** The condition for a session that was refreshed in time, and did not begin too long ago. */
   get live(): Where {
     const { absoluteMs } = this.settings;
-    return { expiresAt: this.after(0), ...(absoluteMs !== undefined && { createdAt: this.after(-absoluteMs) }) };
+    return {
+      expiresAt: this.tables.after(0),
+      ...(absoluteMs !== undefined && { createdAt: this.tables.after(-absoluteMs) }),
+    };
   }
 
   async insert(session: NewSession): Promise<void> {
     const { now } = this.tables;
-    const values = { ...session, createdAt: now, lastUsedAt: now, expiresAt: this.expiry };
-    await this.tables.run((manager) =>
-      manager.createQueryBuilder().insert().into(AuthSession).values(values).updateEntity(false).execute(),
-    );
+    await this.tables.insert(AuthSession, { ...session, createdAt: now, lastUsedAt: now, expiresAt: this.expiry });
   }
 
   /** @returns `undefined` where it has ended or expired, or has begun longer ago */
   async find(id: string, maxAgeSeconds?: number): Promise<AuthSession | undefined> {
-    const isRecent = maxAgeSeconds !== undefined && { createdAt: this.after(-1000 * maxAgeSeconds) };
+    const isRecent = maxAgeSeconds !== undefined && { createdAt: this.tables.after(-1000 * maxAgeSeconds) };
     return (await this.select({ id, ...isRecent }, 1))[0];
   }
 
@@ -50,7 +50,11 @@ export class SessionStore {
 
   /** The sessions of a user behind so many that began last. Of parallel logins, the last one to ask finds all of them. */
   listBeyond(userId: string, newest: number): Promise<AuthSession[]> {
-    return this.select({ userId }, MAX_ENDED, { by: 'createdAt', skip: newest });
+    return this.tables.find(
+      AuthSession,
+      { ...this.live, userId },
+      { order: { createdAt: 'DESC', id: 'ASC' }, skip: newest, take: MAX_ENDED },
+    );
   }
 
   /** Replaces the refresh token. @returns whether it was the current one */
@@ -58,59 +62,35 @@ export class SessionStore {
     const { now } = this.tables;
     const times = { rotatedAt: now, lastUsedAt: now, expiresAt: this.expiry };
     const where = { id, currentHash: spent, ...this.live };
-    const { affected } = await this.tables.run((manager) => {
-      const update = manager.createQueryBuilder().update(AuthSession);
-      return update
-        .set({ currentHash: next, previousHash: spent, ...times })
-        .where(where)
-        .execute();
-    });
-    return affected === 1;
+    return (await this.tables.update(AuthSession, where, { currentHash: next, previousHash: spent, ...times })) === 1;
   }
 
   /** @returns the hash of the current token, where the other one was spent last, and not longer ago */
   async successorOf(id: string, spent: string, withinMs: number): Promise<string | undefined> {
-    const [session] = await this.select({ id, previousHash: spent, rotatedAt: this.after(-withinMs) }, 1);
+    const [session] = await this.select({ id, previousHash: spent, rotatedAt: this.tables.after(-withinMs) }, 1);
     return session?.currentHash;
   }
 
   /** @returns whether the user has such a session, which goes on */
   async removeOwn(userId: string, id: string, currentHash?: string): Promise<boolean> {
     const read = currentHash !== undefined && { currentHash };
-    return (await this.removeWhere({ userId, id, ...read, ...this.live })) > 0;
+    return (await this.tables.remove(AuthSession, { userId, id, ...read, ...this.live })) > 0;
   }
 
   /** @param kept the session that stays @returns how many have ended */
   removeAll(userId: string, kept?: string): Promise<number> {
-    return this.removeWhere({ userId, ...(kept !== undefined && { id: Not(kept) }) });
+    return this.tables.remove(AuthSession, { userId, ...(kept !== undefined && { id: Not(kept) }) });
   }
 
-  /** Later than so many milliseconds from now. */
-  private after(offsetMs: number): FindOperator<number> {
-    return Raw((column) => `${column} > ${this.tables.now()} + (${offsetMs})`);
+  private get expiry(): () => string {
+    return this.tables.within(this.settings.refreshTokenMs);
   }
 
-  private readonly expiry = (): string => `${this.tables.now()} + ${this.settings.refreshTokenMs}`;
-
-  private select(
-    where: Where,
-    most: number,
-    { by = 'lastUsedAt', skip = 0 }: { readonly by?: 'lastUsedAt' | 'createdAt'; readonly skip?: number } = {},
-  ): Promise<AuthSession[]> {
-    return this.tables.read((manager) =>
-      manager
-        .createQueryBuilder(AuthSession, 'session')
-        .cache(false)
-        .where({ ...this.live, ...where })
-        .orderBy({ [`session.${by}`]: 'DESC', 'session.id': 'ASC' })
-        .offset(skip)
-        .limit(most)
-        .getMany(),
+  private select(where: Where, take: number): Promise<AuthSession[]> {
+    return this.tables.find(
+      AuthSession,
+      { ...this.live, ...where },
+      { order: { lastUsedAt: 'DESC', id: 'ASC' }, take },
     );
-  }
-
-  private async removeWhere(where: Where): Promise<number> {
-    const { affected } = await this.tables.run((manager) => manager.delete(AuthSession, where));
-    return affected ?? 0;
   }
 }

@@ -180,15 +180,17 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
       refresh: ({ tries }) => ({ pair: tries }),
       forgedRefresh: limitByAddress,
     },
-    needsMethods: ['remove'],
-    accessTokenSeconds: settings.accessTokenSeconds,
+    setup(core) {
+      core.needMethods('remove');
+      core.accessTokenSeconds(settings.accessTokenSeconds);
+      if (settings.isInCookie) core.readCookies();
+    },
     async issue({ get }, user, context) {
       const { tokens, ...issued } = await get(Sessions).start(user, context);
       return { ...issued, ...carrier.send(tokens) };
     },
     hasSession: async ({ get }, ...session) => (await get(SessionStore).find(...session)) !== undefined,
     accountChanged: ({ get }, change) => get(Sessions).follow(change),
-    usesCookies: settings.isInCookie,
     decidesBy: {
       accessTokenSeconds: settings.accessTokenSeconds,
       refreshTokenMs: settings.refreshTokenMs,

@@ -1,5 +1,5 @@
 /** What is counted of an attempt, and how many failures are free. */
-import { hashOf } from '../tokens/secret-tokens.js';
+import { hashOf } from '../tables/secret-tokens.js';
 import { networkOf, siteOf } from './client-info.js';
 import type { ThrottleSettings } from './throttle-options.js';
 

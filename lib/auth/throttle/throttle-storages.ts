@@ -5,7 +5,7 @@ import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import { readPrimary, TIME } from '../../database/database-time.js';
 import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
-import { AccountTables } from '../users/account-tables.js';
+import { AccountTables } from '../tables/account-tables.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';
 
 export const THROTTLE_STORAGE = Symbol('declarest.throttleStorage');

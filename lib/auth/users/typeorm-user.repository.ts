@@ -2,11 +2,10 @@ import { ConflictException, type Provider, type Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
 import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
+import { lockRows } from '../../database/locked-rows.js';
 import { readPrimary } from '../../database/database-time.js';
 import { takenFields } from '../../entities/conflicts.js';
 import { DatabaseUnavailable, databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
-import type { ColumnMetadata } from '../../entities/column-types.js';
-import { isSqlite } from '../../entities/database-family.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { describeEntity, type EntityDescription } from '../../entities/entity-schema.js';
 import { refuseAuthOption } from '../../options/option-table.js';
@@ -159,13 +158,10 @@ class TypeOrmUserRepository extends UserRepository {
     const run = async (manager: EntityManager) => {
       const users = manager.withRepository(this.users);
       const query = select(users).where({ role, active: true }).orderBy('record.id');
-      // SQLite has one connection, whose transactions wait for each other.
-      if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
+      const found = await lockRows(this.connections, manager, query, 'active');
       // The collation of MySQL ignores case; roles do not.
-      const ids = (await query.getMany()).filter((user) => user.role === role).map((user) => String(user.id));
+      const ids = found.filter((user) => user.role === role).map((user) => String(user.id));
       if (ids.length === 1 && ids[0] === String(key)) return 'last';
-      const active = users.metadata.findColumnWithPropertyName('active') as ColumnMetadata;
-      await this.connections.claim(manager, active, (name) => [`NOT ${name}`, `NOT ${name}`], ids[0]);
       return work(users, key);
     };
     return this.connections.settled(run).catch(this.refuse);

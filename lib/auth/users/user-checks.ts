@@ -1,4 +1,5 @@
 /** Validation of user fields. Messages never repeat a password. */
+import { dateTime } from '../../entities/calendar-types.js';
 import { guardEntity } from '../../entities/entity-guard.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { boolean, type Reading } from '../../entities/value-types.js';
@@ -84,6 +85,9 @@ export const USER_CHECKS = Object.freeze({
   active: boolean.read,
 } satisfies Record<string, (value: unknown, roles?: CallerRoles) => Reading>);
 
+/** Checks of what a body has: `any` accepts everything, for what is checked later. */
+export const checks = Object.freeze({ ...USER_CHECKS, any: acceptAny, text: checkText, dateTime: dateTime.read });
+
 const PRINTED = String.raw`[^\u0000-\u001f\u007f-\u009f]*`;
 const TRIMMED = String.raw`^(?!\s)${PRINTED}(?<!\s)$`;
 /** A pattern without the flag `u` cannot name the classes of `ROLE`. It leaves out the usual invisible characters. */
@@ -110,7 +114,11 @@ guardEntity(AuthUser, {
 
 export const REGISTRATION_FIELDS: readonly string[] = ['email', 'username', 'password', 'firstName', 'lastName'];
 
-/** Returns the fields as they are stored; `null` is accepted where not required. @throws InvalidUserError naming each */
+/**
+ * Returns the fields as they are stored; `null` is accepted where not required.
+ * @throws InvalidUserError (400) naming each field that is wrong, missing, or unknown
+ * @example const { name } = checkBody(body, { name: checks.username }, ['name']);
+ */
 export function checkUser(
   input: Readonly<Record<string, unknown>>,
   checks: Readonly<Record<string, Check>>,

@@ -37,7 +37,7 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
     ['access.json', withRoutes(readFileSync(join(ACCESS, `${platform}.json`), 'utf8'), logins)],
   ]);
   for (const entry of readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || (entry.name === 'logins.ts' && logins.routes.length === 0)) continue;
+    if (!entry.isFile() || (entry.name === 'logins.ts' && !logins.hasPlugins)) continue;
     const path = join(entry.parentPath, entry.name);
     const target = path
       .slice(TEMPLATE.length + 1)

@@ -1,9 +1,10 @@
 // What the chosen ways to log in add to the files of the application.
-import { indent, LOGINS, type Login, type LoginName } from './logins.js';
+import { indent, LOGINS, type Login, type LoginName, type Plugin } from './logins.js';
 import { SESSIONS, type Table } from './tables.js';
 
 export interface ChosenLogins {
-  readonly dependencies: Readonly<Record<string, string>>;
+  /** Whether it needs `declarest-logins` and `src/logins.ts`. */
+  readonly hasPlugins: boolean;
   readonly tables: readonly Table[];
   /** Routes below `/api/auth`: method, path, and `public` for those without a token. */
   readonly routes: readonly string[];
@@ -45,7 +46,7 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
   const environment = logins.flatMap((login) => login.environment ?? []);
   const notes = [...plugins, ...logins].flatMap(({ note }) => note ?? []);
   return {
-    dependencies: Object.assign({}, ...plugins.map((each) => each.dependencies)) as Readonly<Record<string, string>>,
+    hasPlugins: plugins.length > 0,
     tables: Object.values(tables),
     routes: plugins.flatMap(({ routes }) => routes),
     code: Object.assign({}, ...[...plugins, ...logins].map(({ code }) => code)) as ChosenLogins['code'],
@@ -55,17 +56,21 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
       LOGIN_NOTES: notes.join('\n'),
       LOGIN_VARIABLES: variables.map((name) => `\`${name}\`, `).join(''),
       ...(plugins.length > 0 && {
-        ENTITY_IMPORTS: list('import { ', entities, " } from 'declarest';"),
+        ENTITY_IMPORTS: importsOf(plugins, (each) => Object.keys(each.tables).toSorted()),
         ENTITIES: list('entities: [', [...entities, '`${import.meta.dirname}/**/*.entity.js`'], '],', 2),
         LOGINS_IMPORT: "import { logins } from './logins.js';",
         AUTH,
-        PLUGIN_IMPORTS: list('import { ', plugins.map(({ name }) => name).toSorted(), " } from 'declarest';"),
+        PLUGIN_IMPORTS: importsOf(plugins, (each) => [each.name]),
         SETTINGS: calls.some((code) => code.includes('origin')) ? SETTINGS : '',
         LOGINS: list('export const logins = [', calls, '];'),
       }),
     },
   };
 }
+
+/** One import for each plugin, from its entry. */
+const importsOf = (plugins: readonly Plugin[], namesOf: (plugin: Plugin) => readonly string[]): string =>
+  plugins.map((each) => `import { ${namesOf(each).join(', ')} } from '${each.entry}';`).join('\n');
 
 /** On one line of at most 120 characters, or each name on a line of its own. @param column where it starts */
 function list(start: string, names: readonly string[], end: string, column = 0): string {

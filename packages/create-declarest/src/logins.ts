@@ -7,7 +7,8 @@ export interface Plugin {
   readonly name: string;
   /** Its call in `src/logins.ts`. @param providers code of each provider */
   readonly call: (providers: readonly string[]) => string;
-  readonly dependencies: Readonly<Record<string, string>>;
+  /** The module that exports it, and the entities of its tables. */
+  readonly entry: string;
   /** By the names of their entities. */
   readonly tables: Readonly<Record<string, tables.Table>>;
   /** Method, path below `/api/auth`, and `public` for those without a token. */
@@ -35,7 +36,7 @@ export const indent = (text: string): string => text.replace(/^/gm, '  ');
 const PASSKEYS: Plugin = {
   name: 'passkeys',
   call: () => "passkeys({ rpId: process.env['PASSKEY_DOMAIN'] || new URL(origin).hostname, origins: [origin] })",
-  dependencies: { '@simplewebauthn/server': '^14.0.3' },
+  entry: 'declarest-logins/passkeys',
   tables: tables.PASSKEYS,
   routes: [
     'POST passkeys/login/options public',
@@ -56,7 +57,7 @@ const PASSKEYS: Plugin = {
 const SECOND_FACTOR: Plugin = {
   name: 'secondFactor',
   call: () => "secondFactor({ issuer: '{{NAME}}' })",
-  dependencies: { otplib: '^13.5.0' },
+  entry: 'declarest-logins/second-factor',
   tables: tables.SECOND_FACTOR,
   routes: ['POST mfa/enrol', 'POST mfa/confirm', 'POST mfa/disable', 'POST mfa/codes', 'POST mfa/challenge public'],
   code: { 'secondFactor factor': 'requires a factor of users who have one' },
@@ -66,7 +67,7 @@ const SECOND_FACTOR: Plugin = {
 const OIDC: Plugin = {
   name: 'oidc',
   call: (providers) => `oidc({\n  providers: {\n${indent(indent(providers.join('\n')))}\n  },\n})`,
-  dependencies: { 'openid-client': '^6.9.0' },
+  entry: 'declarest-logins/oidc',
   tables: tables.OIDC,
   routes: [
     'POST oidc/:id public',

@@ -40,7 +40,7 @@ const versionsFor = (nodeMajor: number) =>
     ? { engines: '>=20.19', types: '^20.19.43', sqlite: '^12.11.1' }
     : { engines: '>=22.12', types: '^22.20.5', sqlite: '^13.2.0' };
 
-/** @param version of declarest and ra-data-declarest, which have the same number as this package */
+/** @param version of declarest, declarest-logins and ra-data-declarest, which have the same number as this package */
 export function packageJson(
   { name, platform, database }: Choices,
   logins: ChosenLogins,
@@ -60,9 +60,9 @@ export function packageJson(
       ...DEPENDENCIES,
       ...PLATFORMS[platform].dependencies,
       ...DATABASES[database].dependencies,
-      ...logins.dependencies,
       ...(onSqlite && { 'better-sqlite3': sqlite }),
       declarest: `^${version}`,
+      ...(logins.hasPlugins && { 'declarest-logins': `^${version}` }),
       'ra-data-declarest': `^${version}`,
     }),
     devDependencies: sorted({ ...DEV_DEPENDENCIES, '@types/node': types }),

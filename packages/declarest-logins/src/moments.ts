@@ -1,8 +1,4 @@
 /** Moments in answers: what the database has as milliseconds, clients get as a date-time. */
-import type { JsonSchema } from 'declarest/plugin';
-
-export const MOMENT: JsonSchema = { type: 'string', format: 'date-time' };
-
 export const momentOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 export const momentOrNull = (milliseconds: number | null): string | null =>

@@ -1,5 +1,5 @@
 /** Challenges, counters and last passkeys that are used at once, by two applications with one database. */
-import { PasskeyChallenge } from 'declarest-logins/passkeys';
+import { OneTimeToken } from 'declarest';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { AuthApp } from '../../auth/auth-app.js';
 import { slowStatements } from '../../auth/slow-statements.js';
@@ -98,10 +98,10 @@ describe.each(DATABASES)('on %s', (database) => {
 
   it('the tables hold no challenge, and expired ones are refused by the clock of the database', async () => {
     const options = await ann.loginOptions();
-    const challenges = apps[0].app.get(DataSource).getRepository(PasskeyChallenge);
+    const challenges = apps[0].app.get(DataSource).getRepository(OneTimeToken);
     expect(JSON.stringify(await challenges.find())).not.toContain(options.challenge);
     const late = ann.device.get(options);
-    await challenges.update({ ceremony: 'login' }, { expiresAt: Date.now() - 1_000 });
+    await challenges.update({ purpose: 'passkey login' }, { expiresAt: Date.now() - 1_000 });
     expect((await ann.post('passkeys/login', { credential: late })).status).toBe(401);
   });
 

@@ -1,8 +1,8 @@
 /** Passkeys as a second factor: the second step of other logins, alone and beside the codes of `secondFactor()`. */
 import { Controller, Get } from '@nestjs/common';
-import { type AuthOptions, SecurityConfig } from 'declarest';
+import { type AuthOptions, SecurityConfig, OneTimeToken } from 'declarest';
 import { passkeys } from 'declarest-logins/passkeys';
-import { FactorChallenge, hasFactor, secondFactor } from 'declarest-logins/second-factor';
+import { hasFactor, secondFactor } from 'declarest-logins/second-factor';
 import { accountEndpoint, type AuthPlugin, Logins } from 'declarest/plugin';
 import { DataSource } from 'typeorm';
 import { type AuthApp, expectFailure, PASSWORD } from '../../auth/auth-app.js';
@@ -71,7 +71,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
   };
   const payouts = async (token: string): Promise<number> =>
     (await request(app.url, 'GET', '/api/payouts', { token })).status;
-  const challenges = () => app.app.get(DataSource, { strict: false }).getRepository(FactorChallenge);
+  const challenges = () => app.app.get(DataSource, { strict: false }).getRepository(OneTimeToken);
 
   it('[2.9] [issue 18] a new passkey ends the other sessions, and the one that adds it goes on', async () => {
     await start();

@@ -1,7 +1,6 @@
 /** The table of API keys: one row from the creation of a key to its end. */
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import { TIME } from 'declarest/plugin';
-
 /**
  * An API key of a user. A key that has ended has no row. It is stored as SHA-256 only.
  *
@@ -31,7 +30,7 @@ export class ApiKey {
   @Column({ type: 'varchar', length: 64 })
   name!: string;
 
-  /** Those that its user has chosen. It has those of them that the user has when it is used. */
+  /** Roles chosen at creation. At use, the key has those that its user still has. */
   @Column({ type: 'simple-json' })
   roles!: readonly string[];
 

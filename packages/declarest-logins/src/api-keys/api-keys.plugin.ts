@@ -1,41 +1,23 @@
 /** API keys: the endpoints with which users manage their own, and the bearer tokens that they are. */
 import { NotFoundException } from '@nestjs/common';
-import {
-  accountEndpoint,
-  authenticationOf,
-  authFailure,
-  type AuthPlugin,
-  closedObject,
-  dataAnswer,
-  type Endpoint,
-  jsonResponse,
-  type NamedSchema,
-  openObject,
-  orNull,
-  refTo,
-  TEXT,
-  TRUE,
-  unknown,
-  USER_SCHEMAS,
-} from 'declarest/plugin';
-import { MOMENT } from '../moments.js';
+import { accountEndpoint, answers, type AuthPlugin, type Endpoint, type NamedSchema, schemas } from 'declarest/plugin';
 import { ApiKey } from './api-key.js';
 import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
 import { ApiKeys, toKeyView } from './api-keys.js';
 import { KEY_PREFIX } from './key-form.js';
 
-const NAME = { ...USER_SCHEMAS['username'], examples: ['backup'] };
-const ROLES = { type: 'array', items: TEXT };
+const NAME = { ...schemas.name, examples: ['backup'] };
+const ROLES = { type: 'array', items: schemas.text };
 const VIEW = {
-  id: TEXT,
+  id: schemas.text,
   name: NAME,
-  prefix: { ...TEXT, description: 'The first characters of the key.' },
+  prefix: { ...schemas.text, description: 'The first characters of the key.' },
   roles: ROLES,
-  createdAt: MOMENT,
-  lastUsedAt: { ...orNull(MOMENT), description: 'To the minute.' },
-  expiresAt: orNull(MOMENT),
+  createdAt: schemas.moment,
+  lastUsedAt: { ...schemas.orNull(schemas.moment), description: 'To the minute.' },
+  expiresAt: schemas.orNull(schemas.moment),
 };
-const KEY_SCHEMA: NamedSchema = { name: 'AuthKey', schema: openObject(VIEW) };
+const KEY_SCHEMA: NamedSchema = { name: 'AuthKey', schema: schemas.object(VIEW) };
 
 const ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
@@ -43,10 +25,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     route: 'GET keys',
     summary: 'List own API keys',
     answers: {
-      200: jsonResponse(
-        'The own keys',
-        openObject({ success: TRUE, data: { type: 'array', items: refTo(KEY_SCHEMA.name) } }),
-      ),
+      200: answers.list('The own keys', schemas.named(KEY_SCHEMA.name)),
     },
     async run({ get }, { user }) {
       return { success: true, data: (await get(ApiKeyStore).listOf(String(user().id))).map(toKeyView) };
@@ -57,15 +36,19 @@ const ENDPOINTS: readonly Endpoint[] = [
     route: 'POST keys',
     status: 201,
     needsProof: 'any',
-    takesObject: () => closedObject({ name: NAME, roles: orNull(ROLES), expiresAt: orNull(MOMENT) }, ['name']),
+    takesObject: () =>
+      schemas.closed({ name: NAME, roles: schemas.orNull(ROLES), expiresAt: schemas.orNull(schemas.moment) }, ['name']),
     summary: 'Create an API key',
     description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used. With a token of another issuer, \`expiresAt\` is required.`,
     answers: {
-      201: dataAnswer('Created', { ...VIEW, key: { ...TEXT, description: 'For `Authorization: Bearer`.' } }),
-      409: authFailure(`There are ${MAX_KEYS} keys.`, `You have ${MAX_KEYS} keys, which is the most. Delete one first`),
+      201: answers.data('Created', { ...VIEW, key: { ...schemas.text, description: 'For `Authorization: Bearer`.' } }),
+      409: answers.failure(
+        `There are ${MAX_KEYS} keys.`,
+        `You have ${MAX_KEYS} keys, which is the most. Delete one first`,
+      ),
     },
     async run({ get }, { body, user, request }) {
-      const data = await get(ApiKeys).create(body, String(user().id), authenticationOf(request));
+      const data = await get(ApiKeys).create(body, String(user().id), request);
       return { success: true, message: 'Key created', data };
     },
   }),
@@ -75,7 +58,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     status: 204,
     summary: 'Delete an own API key',
     description: 'It is refused from then on.',
-    answers: unknown('Key'),
+    answers: answers.unknown('Key'),
     async run({ get }, { user, id }) {
       if (!(await get(ApiKeyStore).removeOwn(String(user().id), id)))
         throw new NotFoundException(`Key with id ${id} not found`);
@@ -91,11 +74,10 @@ const ENDPOINTS: readonly Endpoint[] = [
  */
 export const apiKeys = (): AuthPlugin => ({
   name: 'apiKeys',
-  option: 'plugins: apiKeys()',
   tables: [ApiKey],
   providers: [ApiKeyStore, ApiKeys],
   endpoints: ENDPOINTS,
-  hasKeys: true,
+  setup: (core) => core.identifyKeys(),
   decidesBy: {},
   authenticate: ({ get }, _request, { token }) =>
     token?.startsWith(KEY_PREFIX) ? get(ApiKeys).identify(token) : undefined,

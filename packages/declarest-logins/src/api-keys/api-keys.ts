@@ -1,75 +1,54 @@
 /** The life of API keys, with which programs act for a user. Each request reads its key, and the user of the key. */
 import { randomBytes } from 'node:crypto';
-import { ConflictException, Inject, Injectable, Optional } from '@nestjs/common';
-import type { AuthUser, JsonObject } from 'declarest';
+import { ConflictException, Injectable } from '@nestjs/common';
+import type { AuthUser, HttpRequest, JsonObject } from 'declarest';
 import {
-  AccessRules,
   type AccountChange,
-  AUTH_OPTIONS,
   type Authentication,
+  authenticationOf,
   AuthenticationRequired,
   AuthServices,
-  BASE_ROLE,
   type Check,
-  checkUser,
-  CREDENTIAL_ROLES,
-  dateTime,
-  describe,
+  checkBody,
+  checks,
   hashOf,
-  refuseAuthOption,
-  type ResolvedAuthOptions,
-  SessionStore,
-  USER_CHECKS,
+  Logins,
 } from 'declarest/plugin';
-import { momentOf, momentOrNull } from '../moments.js';
-import { endsWaysIn } from '../taken-back.js';
 import type { ApiKey } from './api-key.js';
-import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
+import { ApiKeyStore, MAX_KEYS, USE_MS } from './api-key-store.js';
 import { isKey, newKey } from './key-form.js';
+import { momentOf, momentOrNull } from '../moments.js';
+import { endsWaysIn } from '../ways-in.js';
 
 /** The prefix and 8 characters; 208 random bits stay unknown. */
 const SHOWN_LENGTH = 11;
-const RESERVED: readonly string[] = Object.values(CREDENTIAL_ROLES);
 
 type Fields = Pick<ApiKey, 'name'> & Partial<Pick<ApiKey, 'roles' | 'expiresAt'>>;
 
 @Injectable()
 export class ApiKeys {
-  /** @throws InvalidOptionError for a hierarchy that gives users the role of keys, or keys further roles */
   constructor(
     private readonly store: ApiKeyStore,
     private readonly services: AuthServices,
-    private readonly rules: AccessRules,
-    @Inject(AUTH_OPTIONS) { roleHierarchy }: ResolvedAuthOptions,
-    @Optional() private readonly sessions?: SessionStore,
-  ) {
-    const named = Object.entries(roleHierarchy).flat(2);
-    const reserved = named.find((role) => RESERVED.includes(role));
-    if (reserved === undefined) return;
-    const expected = `without ${RESERVED.join(' and ')}, which say how a request with apiKeys() is authenticated`;
-    refuseAuthOption(
-      'roleHierarchy',
-      expected,
-      describe(reserved),
-      'Remove it, or use another name for the role of users',
-    );
-  }
+    private readonly logins: Logins,
+  ) {}
 
   /**
-   * @param caller whose session must not have ended; another issuer cannot end the key, so `expiresAt` is required
+   * @param request whose session must not have ended; another issuer cannot end the key, so `expiresAt` is required
    * @returns the key itself too, which is stored nowhere
    * @throws 400 naming each wrong field, 401 for a user or a session that has ended, 409
    */
-  async create(body: JsonObject, userId: string, caller?: Authentication) {
-    const owner = await this.expectOwner(userId, caller?.session);
-    const { name, roles = [owner.role], expiresAt = null } = this.read(body, owner, caller?.token !== undefined);
+  async create(body: JsonObject, userId: string, request: HttpRequest) {
+    const owner = await this.expectOwner(userId, request);
+    const isOfOtherIssuer = authenticationOf(request)?.token !== undefined;
+    const { name, roles = [owner.role], expiresAt = null } = this.read(body, owner, isOfOtherIssuer);
     const key = newKey();
     const id = randomBytes(16).toString('hex');
     const parts = { hash: hashOf(key), prefix: key.slice(0, SHOWN_LENGTH) };
     if (!(await this.store.insert({ id, userId, ...parts, name, roles, expiresAt })))
       throw new ConflictException(`You have ${MAX_KEYS} keys, which is the most. Delete one first`);
     // What ends keys may have run before the key was stored, or after that.
-    await this.expectOwner(userId, caller?.session).catch(async (error: unknown) => {
+    await this.expectOwner(userId, request).catch(async (error: unknown) => {
       await this.store.removeOwn(userId, id);
       throw error;
     });
@@ -82,8 +61,9 @@ export class ApiKeys {
   async identify(text: string): Promise<Authentication> {
     const key = isKey(text) ? await this.store.find(hashOf(text)) : undefined;
     if (!key) return { bearerWasSent: true };
-    const { id, userId, roles, isDue } = key;
-    if (isDue) this.services.afterAnswer('The last use of an API key', () => this.store.markUsed(id));
+    const { id, userId, roles, lastUsedAt } = key;
+    if (Math.abs(Date.now() - (lastUsedAt ?? 0)) > USE_MS)
+      this.services.afterAnswer('The last use of an API key', () => this.store.markUsed(id));
     return { bearerWasSent: true, principal: { id: userId, email: '', roles } };
   }
 
@@ -95,18 +75,20 @@ export class ApiKeys {
   }
 
   /** A token that outlives its session must not become a key that does not expire. @throws 401 */
-  private async expectOwner(userId: string, session: string | undefined): Promise<AuthUser> {
+  private async expectOwner(userId: string, request: HttpRequest): Promise<AuthUser> {
     const user = await this.services.users.findById(userId);
-    const hasEnded = session !== undefined && this.sessions && !(await this.sessions.find(session));
-    if (!user?.active || hasEnded) throw new AuthenticationRequired(true);
+    if (!user?.active) throw new AuthenticationRequired(true);
+    await this.logins.expectSession(request);
     return user;
   }
 
   private read(body: JsonObject, { role }: AuthUser, needsEnd: boolean): Fields {
-    const granted = this.rules.compiled?.roles.expand([role]) ?? [];
-    const own = [...new Set([BASE_ROLE, role, ...granted])].filter((each) => !RESERVED.includes(each));
-    const checks = { name: USER_CHECKS.username, roles: rolesAmong(own), expiresAt: readExpiry };
-    return checkUser(body, checks, needsEnd ? ['name', 'expiresAt'] : ['name']) as Fields;
+    const rules = {
+      name: checks.username,
+      roles: rolesAmong(this.services.expandRoles([role])),
+      expiresAt: readExpiry,
+    };
+    return checkBody(body, rules, needsEnd ? ['name', 'expiresAt'] : ['name']) as Fields;
   }
 }
 
@@ -118,7 +100,7 @@ const rolesAmong =
       : { expected: `an array of roles that you have (${own.join(', ')})` };
 
 const readExpiry: Check = (value) => {
-  const read = dateTime.read(value);
+  const read = checks.dateTime(value);
   const hasZone = /(Z|[+-]\d\d:?\d\d)$/i.test(String(value));
   const time = 'value' in read && hasZone ? (read.value as Date).getTime() : 0;
   return time > Date.now()

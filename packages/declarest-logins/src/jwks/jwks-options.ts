@@ -1,24 +1,9 @@
 /** The options of jwks(): which tokens are accepted, where they are sent, and which user they stand for. */
 import { type CredentialPlace, InvalidOptionError } from 'declarest';
-import {
-  type Accepts,
-  areNames,
-  describe,
-  expectKnownNames,
-  integer,
-  isFunction,
-  isObject,
-  isObjectOf,
-  isOneOf,
-  optional,
-  type OptionsOf,
-  readOptions,
-  type Refuse,
-  refuserOf,
-  row,
-} from 'declarest/plugin';
+import { describeValue, option, type OptionsOf, readOptions, refuseOption } from 'declarest/plugin';
 import { isTrustedUrl, TENANT, usableKeys, type KeySource } from './published-keys.js';
 import type { ClaimPaths, UserOf } from './token-claims.js';
+import { type Accepts, areNames, isFunction, isObject } from '../values.js';
 
 export interface JwksOptions {
   /**
@@ -68,41 +53,50 @@ const PRINCIPAL_EXPECTED = 'an object of names, arrays of names and functions, o
 /** RFC 9110 §5.6.2, which also holds for the names of cookies (RFC 6265 §4.1.1). */
 const isTokenName: Accepts = (value) =>
   typeof value === 'string' && /^(?!authorization$)[\w!#$%&'*+.^`|~-]+$/i.test(value);
-const isPlace = isObjectOf({ in: isOneOf('header', 'cookie'), name: isTokenName });
-const isAudience: Accepts = (value) => value === false || isPath(value);
-/** A name, or some. */
-const isPath: Accepts = (value) => areNames([value].flat()) && [value].flat().length > 0;
+const isPlace: Accepts = (value) =>
+  isObject(value) &&
+  Object.keys(value).every((member) => member === 'in' || member === 'name') &&
+  (value['in'] === 'header' || value['in'] === 'cookie') &&
+  isTokenName(value['name']);
+const isAudience: Accepts = (value) => value === false || areNames(value);
 const isKeySource: Accepts = (value) => isFunction(value) || usableKeys(value).length > 0;
 const isSecret: Accepts = (value) => typeof value === 'string' && Buffer.byteLength(value) >= 32;
 const isPrincipal: Accepts = (value) =>
-  isFunction(value) || (isObject(value) && Object.values(value).every((each) => isFunction(each) || isPath(each)));
+  isFunction(value) || (isObject(value) && Object.values(value).every((each) => isFunction(each) || areNames(each)));
 
 const OPTIONS = {
-  issuer: row('', URL_EXPECTED, isTrustedUrl, ISSUER_ADVICE),
-  audience: row<JwksOptions['audience']>('', 'a name, an array of names, or false', isAudience, AUDIENCE_ADVICE),
-  jwksUri: optional<string>(URL_EXPECTED, isTrustedUrl, 'set the address of the key set'),
-  keys: optional<KeySource>('a JWK set with a public key, or a function that reads one', isKeySource, KEYS_ADVICE),
-  secret: optional<string>('a text of at least 32 bytes', isSecret, 'set the secret of the issuer'),
-  credential: optional<CredentialPlace>(PLACE_EXPECTED, isPlace, 'leave it out for bearer tokens'),
-  clockTolerance: integer(30, 0, 300),
-  principal: row<ClaimPaths | UserOf>({}, PRINCIPAL_EXPECTED, isPrincipal, PRINCIPAL_ADVICE),
+  issuer: option.value('', URL_EXPECTED, isTrustedUrl, ISSUER_ADVICE),
+  audience: option.value<JwksOptions['audience']>(
+    '',
+    'a name, an array of names, or false',
+    isAudience,
+    AUDIENCE_ADVICE,
+  ),
+  jwksUri: option.optional<string>(URL_EXPECTED, isTrustedUrl, 'set the address of the key set'),
+  keys: option.optional<KeySource>(
+    'a JWK set with a public key, or a function that reads one',
+    isKeySource,
+    KEYS_ADVICE,
+  ),
+  /** Checked apart, so that no message has it. */
+  secret: option.optional<string>('', () => true, ''),
+  credential: option.optional<CredentialPlace>(PLACE_EXPECTED, isPlace, 'leave it out for bearer tokens'),
+  clockTolerance: option.integer(30, 0, 300),
+  principal: option.value<ClaimPaths | UserOf>({}, PRINCIPAL_EXPECTED, isPrincipal, PRINCIPAL_ADVICE),
 };
-
-/** A message does not quote a secret. */
-const refuse: Refuse = (option, expected, got, advice) =>
-  refuserOf('jwks')(option, expected, option === 'secret' ? 'another value' : got, advice);
 
 /** @throws InvalidOptionError */
 export function readJwksOptions(options: JwksOptions): OptionsOf<typeof OPTIONS> {
-  expectKnownNames('The options of jwks', options, Object.keys(OPTIONS));
-  const settings = readOptions(OPTIONS, options, refuse);
+  const settings = readOptions('jwks', OPTIONS, options);
+  if (settings.secret !== undefined && !isSecret(settings.secret))
+    refuseOption('jwks', 'secret', 'a text of at least 32 bytes', 'another value', 'set the secret of the issuer');
   const given = (['jwksUri', 'keys', 'secret'] as const).filter((name) => settings[name] !== undefined);
   if (given.length > 1)
     throw new InvalidOptionError('Keys of jwks', 'in one of its options', given.join(' and '), 'remove the others');
   if (settings.issuer.includes(TENANT) && !isFunction(settings.principal)) {
     const expected = `a function that decides by the claim \`tid\`, because \`issuer\` has ${TENANT}`;
     const advice = 'return nothing for a tenant that is none of yours: its administrators name roles';
-    throw new InvalidOptionError('jwks option `principal`', expected, describe(options.principal), advice);
+    throw new InvalidOptionError('jwks option `principal`', expected, describeValue(options.principal), advice);
   }
   return settings;
 }

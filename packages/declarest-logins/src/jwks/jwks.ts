@@ -1,13 +1,11 @@
 /** Tokens of another issuer, such as Keycloak or Auth0: JSON Web Tokens, verified by the keys that it publishes. */
 import { Logger } from '@nestjs/common';
-import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
-import { type CredentialPlace, type HttpRequest, InvalidOptionError, type UserSource } from 'declarest';
-import { bearerOf, causeOf, cookieOf, headerValues, isFromOwnPage } from 'declarest/plugin';
+import { decodeJwt, errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
+import type { UserSource } from 'declarest';
+import { credentialOf } from 'declarest/plugin';
 import { readJwksOptions, type JwksOptions } from './jwks-options.js';
 import { publishedKeys, TENANT } from './published-keys.js';
 import { isFor, readerOf } from './token-claims.js';
-
-type Jose = typeof import('jose');
 
 const logger = new Logger('declarest');
 
@@ -17,7 +15,7 @@ const OF_PUBLIC_KEYS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 Ed
 /**
  * Accepts tokens of one issuer, by the public keys that it publishes. The keys are kept for 10 minutes, and are read
  * again, at most every 30 s, for a token of an unknown key. While the keys cannot be read, a request that needs a user is
- * answered with 503. A token of another issuer is none: another `jwks()` may accept it. Needs the package `jose`.
+ * answered with 503. A token of another issuer is none: another `jwks()` may accept it.
  * @throws InvalidOptionError
  * @example
  * AccessModule.forRoot({
@@ -33,7 +31,6 @@ export function jwks(options: JwksOptions): UserSource {
   const audiences = audience === false ? undefined : [audience].flat();
   const algorithms = secret === undefined ? OF_PUBLIC_KEYS : ['HS256'];
   const userOf = typeof principal === 'function' ? principal : readerOf(principal);
-  const tokenOf = tokenReader(credential);
   const warned = new Set<string>();
   const warnOnce = (message: string, ...cause: readonly unknown[]): undefined => {
     if (!warned.has(message)) logger.warn(message, ...cause);
@@ -52,51 +49,37 @@ export function jwks(options: JwksOptions): UserSource {
       principal,
     },
     async start() {
-      const jose = await import('jose').catch(() => {
-        throw new InvalidOptionError('jwks', 'used with the package jose', 'none', 'run npm install jose');
-      });
       if (audiences === undefined)
         logger.warn(`\`audience: false\` of jwks accepts all tokens of ${issuer}, also those for other applications.`);
-      const findKey = secret === undefined ? publishedKeys(jose, issuer, jwksUri, keys) : () => Buffer.from(secret);
+      const findKey = secret === undefined ? publishedKeys(issuer, jwksUri, keys) : () => Buffer.from(secret);
       return async (request) => {
-        const token = tokenOf(request) ?? '';
-        const expected = issuerOf(jose, token, issuer);
+        const token = credentialOf(request, credential) ?? '';
+        const expected = issuerOf(token, issuer);
         if (expected === undefined) return undefined;
         const rules = { issuer: expected, algorithms, clockTolerance, requiredClaims: ['exp'] };
-        const verified = await verify(jose, token, findKey, rules);
+        const verified = await verify(token, findKey, rules);
         if (!verified || !isFor(audiences, verified.payload, verified.protectedHeader.typ)) return undefined;
         // Only the holder of the key may use it: it is no bearer token (RFC 7800, RFC 8705, RFC 9449).
         if (verified.payload['cnf'] !== undefined)
           return warnOnce(`Tokens of ${issuer} that are bound to a key (\`cnf\`) are refused. Issue bearer tokens.`);
         const user = (async () => userOf(verified.payload))();
         return user.catch((error: unknown) =>
-          warnOnce('The function `principal` of jwks failed: its tokens are refused.', causeOf(error)),
+          warnOnce(
+            'The function `principal` of jwks failed: its tokens are refused.',
+            error instanceof Error ? error.stack : error,
+          ),
         );
       };
     },
   };
 }
 
-function tokenReader(place: CredentialPlace | undefined): (request: HttpRequest) => string | undefined {
-  if (!place) return (request) => bearerOf(request).token;
-  const { in: kind, name } = place;
-  if (kind === 'cookie') return (request) => (mayBeForged(request) ? undefined : cookieOf(request, name));
-  return (request) => {
-    const values = headerValues(request, name.toLowerCase());
-    return values.length === 1 ? values[0] : undefined;
-  };
-}
-
-/** Whether a page of another origin may have sent a change, or have opened a connection, with the cookie of the user. */
-const mayBeForged = (request: HttpRequest): boolean =>
-  (request.headers.origin !== undefined || !['GET', 'HEAD'].includes(request.method)) && !isFromOwnPage(request);
-
 const GUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** The issuer, where a token names it: no key of this issuer is read for other tokens. */
-function issuerOf(jose: Jose, token: string, issuer: string): string | undefined {
+function issuerOf(token: string, issuer: string): string | undefined {
   try {
-    const { iss, tid } = jose.decodeJwt(token);
+    const { iss, tid } = decodeJwt(token);
     const expected = typeof tid === 'string' && GUID.test(tid) ? issuer.replace(TENANT, tid) : issuer;
     return iss === expected && !expected.includes(TENANT) ? expected : undefined;
   } catch {
@@ -105,17 +88,17 @@ function issuerOf(jose: Jose, token: string, issuer: string): string | undefined
 }
 
 /** @returns `undefined` where no key has signed the token. Of several keys with one name, each is tried. */
-async function verify(jose: Jose, token: string, findKey: JWTVerifyGetKey, rules: JWTVerifyOptions) {
-  const { JOSEError, JWKSMultipleMatchingKeys } = jose.errors;
+async function verify(token: string, findKey: JWTVerifyGetKey, rules: JWTVerifyOptions) {
+  const { JOSEError, JWKSMultipleMatchingKeys } = errors;
   const refuse = (error: unknown): undefined => {
     if (!(error instanceof JOSEError)) throw error;
   };
   try {
-    return await jose.jwtVerify(token, findKey, rules);
+    return await jwtVerify(token, findKey, rules);
   } catch (error) {
     if (!(error instanceof JWKSMultipleMatchingKeys)) return refuse(error);
     for await (const key of error) {
-      const verified = await jose.jwtVerify(token, key, rules).catch(refuse);
+      const verified = await jwtVerify(token, key, rules).catch(refuse);
       if (verified) return verified;
     }
     return undefined;

@@ -1,10 +1,9 @@
 /** The public keys of an issuer: where it publishes them, and how they are read. */
-import type { JWK, JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWK, type JWTVerifyGetKey } from 'jose';
 import { defer, firstValueFrom, timeout } from 'rxjs';
-import { describe, isObject, isProduction, OutageLog, ServiceUnavailable } from 'declarest/plugin';
+import { describeValue, OutageLog, ServiceUnavailable } from 'declarest/plugin';
 import { isLoopback, readBody } from '../remote-servers.js';
-
-type Jose = typeof import('jose');
+import { isObject } from '../values.js';
 
 const TIMEOUT_MS = 2_000;
 const MOST_BYTES = 262_144;
@@ -22,13 +21,13 @@ export type KeySource = KeySet | (() => unknown);
 export function isTrustedUrl(text: unknown): text is string {
   if (typeof text !== 'string' || !URL.canParse(text)) return false;
   const url = new URL(text);
-  const isOpen = isLoopback(url) || !isProduction();
+  const isOpen = isLoopback(url) || process.env['NODE_ENV'] !== 'production';
   return url.hash === '' && (url.protocol === 'https:' || (url.protocol === 'http:' && isOpen));
 }
 
 /** Finds the key of a token, or those that it may be. It throws ServiceUnavailable while the keys cannot be read. */
-export function publishedKeys(jose: Jose, issuer: string, jwksUri?: string, source?: KeySource): JWTVerifyGetKey {
-  const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = jose.errors;
+export function publishedKeys(issuer: string, jwksUri?: string, source?: KeySource): JWTVerifyGetKey {
+  const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = errors;
   const ofToken = [JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported];
   const outages = new OutageLog(`The key server of ${issuer}`);
   const read =
@@ -44,11 +43,11 @@ export function publishedKeys(jose: Jose, issuer: string, jwksUri?: string, sour
     return Response.json(isKeySet(set) ? { keys: usableKeys(set, issuer) } : {});
   };
   const findKeySet = async () => {
-    if (typeof source === 'object') return jose.createLocalJWKSet({ keys: usableKeys(source, issuer) });
+    if (typeof source === 'object') return createLocalJWKSet({ keys: usableKeys(source, issuer) });
     if (failure && Date.now() < failure.until) throw failure.cause;
     // A function needs no address.
     const url = new URL(source ? issuer : (jwksUri ?? (await discover(issuer))));
-    return jose.createRemoteJWKSet(url, { timeoutDuration: TIMEOUT_MS, [jose.customFetch]: readKeys });
+    return createRemoteJWKSet(url, { timeoutDuration: TIMEOUT_MS, [customFetch]: readKeys });
   };
   const unavailable = (cause: unknown, seconds = RETRY_S): ServiceUnavailable =>
     new ServiceUnavailable('Tokens cannot be verified at the moment, try again', seconds, { cause });
@@ -108,10 +107,10 @@ async function discover(issuer: string): Promise<string> {
     // RFC 8414 §3.3: another issuer could give its own keys out as those of this one.
     if (named !== issuer)
       throw new Error(
-        `${url} must name the issuer ${issuer}, got ${describe(named)}. Correct \`issuer\`, or set \`jwksUri\`.`,
+        `${url} must name the issuer ${issuer}, got ${describeValue(named)}. Correct \`issuer\`, or set \`jwksUri\`.`,
       );
     if (isTrustedUrl(found)) return found;
-    throw new Error(`\`jwks_uri\` of ${url} must be an https URL, got ${describe(found)}. Set \`jwksUri\`.`);
+    throw new Error(`\`jwks_uri\` of ${url} must be an https URL, got ${describeValue(found)}. Set \`jwksUri\`.`);
   };
   // OpenID Connect Discovery puts its path behind that of the issuer, RFC 8414 in front of it.
   return read(`${origin}${path}/.well-known/openid-configuration`).catch((error: unknown) =>

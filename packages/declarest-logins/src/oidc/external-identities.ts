@@ -1,8 +1,7 @@
 /** The identities at providers that users log in with. */
 import { ConflictException, Inject, Injectable } from '@nestjs/common';
 import { AuthEvents, UserRepository } from 'declarest';
-import { AccountTables, type ColumnMetadata, databaseFailureOf, hashOf, isSqlite } from 'declarest/plugin';
-import { hasPassword } from '../has-password.js';
+import { AccountTables, hashOf, hasPassword } from 'declarest/plugin';
 import { type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
 import { ExternalIdentity } from './oidc-tables.js';
 
@@ -18,13 +17,13 @@ export class ExternalIdentities {
     @Inject(OIDC_SETTINGS) private readonly settings: OidcSettings,
   ) {}
 
-  /** Also one that was unlinked. */
+  /** Finds unlinked identities too. */
   find(profile: Key): Promise<ExternalIdentity | undefined> {
     return this.tables.findOne(ExternalIdentity, { id: idOf(profile) });
   }
 
   listOf(userId: string): Promise<ExternalIdentity[]> {
-    return this.tables.find(ExternalIdentity, { userId, isLinked: true }, 'linkedAt', 'id');
+    return this.tables.find(ExternalIdentity, { userId, isLinked: true }, { order: { linkedAt: 'ASC', id: 'ASC' } });
   }
 
   /** Whether a user has, or had, an identity, such as one of an issuer. */
@@ -35,13 +34,7 @@ export class ExternalIdentities {
   /** Links an identity that no user has had. @returns `undefined` where one has it, or had it */
   async add(userId: string, profile: ExternalProfile): Promise<ExternalIdentity | undefined> {
     const row = rowOf(userId, profile);
-    try {
-      await this.tables.run((manager) => manager.insert(ExternalIdentity, row));
-    } catch (error) {
-      if (databaseFailureOf(error) === 'conflict') return undefined;
-      throw error;
-    }
-    return this.afterLink(row);
+    return (await this.tables.insertUnlessTaken(ExternalIdentity, row)) ? this.afterLink(row) : undefined;
   }
 
   /** Links an identity because the user has asked for it. @throws ConflictException (409) where another user has it */
@@ -50,8 +43,7 @@ export class ExternalIdentities {
     if (added) return added;
     const row = rowOf(userId, profile);
     const unlinked = { id: row.id, isLinked: false };
-    const { affected } = await this.tables.run((manager) => manager.update(ExternalIdentity, unlinked, row));
-    if (affected === 1) return this.afterLink(row);
+    if ((await this.tables.update(ExternalIdentity, unlinked, row)) === 1) return this.afterLink(row);
     const present = await this.find(profile);
     if (present?.isLinked && present.userId === userId) return present;
     throw new ConflictException('This login is linked to another account');
@@ -60,13 +52,8 @@ export class ExternalIdentities {
   /** @returns whether the user has it @throws ConflictException (409) where the user could not log in any more */
   async unlink(userId: string, id: string): Promise<boolean> {
     const mayBeLast = await hasPassword(this.users, userId);
-    const { connections, dataSource } = this.tables;
-    const unlinked = await connections.settled(async (manager) => {
-      const query = manager.createQueryBuilder(ExternalIdentity, 'identity').cache(false);
-      query.where({ userId, isLinked: true }).orderBy('identity.id');
-      // Two requests at once must not remove the last two. SQLite has one connection, whose transactions wait for each other.
-      if (!isSqlite(manager.connection)) query.setLock('pessimistic_write');
-      const own = await query.getMany();
+    const linked = { userId, isLinked: true };
+    const unlinked = await this.tables.lastOf(ExternalIdentity, linked, 'linkedAt', async (own, manager) => {
       const identity = own.find((each) => each.id === id);
       if (!identity) return undefined;
       const isUsable = (each: ExternalIdentity): boolean =>
@@ -75,10 +62,6 @@ export class ExternalIdentities {
         throw new ConflictException(
           'Without a password, one login at a provider must stay: set a password, or link another login first',
         );
-      const linkedAt = dataSource
-        .getMetadata(ExternalIdentity)
-        .findColumnWithPropertyName('linkedAt') as ColumnMetadata;
-      await connections.claim(manager, linkedAt, (name) => [`${name} + 1`, `${name} - 1`], own[0]?.id);
       await manager.update(ExternalIdentity, { id }, { isLinked: false });
       return identity;
     });
@@ -87,11 +70,11 @@ export class ExternalIdentities {
   }
 
   async remove({ id }: ExternalIdentity): Promise<void> {
-    await this.tables.run((manager) => manager.delete(ExternalIdentity, { id }));
+    await this.tables.remove(ExternalIdentity, { id });
   }
 
   async removeAll(userId: string): Promise<void> {
-    await this.tables.run((manager) => manager.delete(ExternalIdentity, { userId }));
+    await this.tables.remove(ExternalIdentity, { userId });
   }
 
   private afterLink(row: ExternalIdentity): ExternalIdentity {

@@ -10,25 +10,20 @@ import {
   UserRepository,
 } from 'declarest';
 import {
-  acceptAny,
   type AccountChange,
-  AUTH_OPTIONS,
-  AuthPlugins,
-  BASE_ROLE,
-  checkUser,
+  AuthServices,
+  checkBody,
+  checks,
+  hasPassword,
   type LoginAnswer,
   Logins,
-  MailedTokens,
-  NO_PASSWORD,
-  type ResolvedAuthOptions,
-  USER_CHECKS,
   UserFieldRules,
+  VerifiedEmails,
 } from 'declarest/plugin';
-import { hasPassword } from '../has-password.js';
-import { endsWaysIn } from '../taken-back.js';
 import { ExternalIdentities } from './external-identities.js';
 import { namesOf } from './external-profile.js';
 import { expectFields, type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
+import { endsWaysIn } from '../ways-in.js';
 
 /** Another process stores the identity of a new user right after the user. */
 const MAX_TRIES = 10;
@@ -49,13 +44,12 @@ export class ExternalLogins {
     private readonly users: UserRepository,
     private readonly accounts: UserAccounts,
     private readonly logins: Logins,
-    private readonly plugins: AuthPlugins,
     @Inject(OIDC_SETTINGS) settings: OidcSettings,
-    @Inject(AUTH_OPTIONS) { registration }: ResolvedAuthOptions,
+    { options }: AuthServices,
     { required }: UserFieldRules,
-    @Optional() private readonly mailedTokens?: MailedTokens,
+    @Optional() private readonly verified?: VerifiedEmails,
   ) {
-    this.register = settings.register ?? registration;
+    this.register = settings.register ?? options.registration;
     this.required = required.filter((name) => name !== 'password');
     expectFields(settings, this.register !== false, this.required);
   }
@@ -100,7 +94,7 @@ export class ExternalLogins {
   /** Both sides have verified the address, or somebody else may have registered it. @returns `undefined` to try again */
   private async linkByAddress(user: AuthUser, profile: ExternalProfile): Promise<string | undefined> {
     const userId = String(user.id);
-    const isVerified = user.active && (await this.mailedTokens?.isVerified(user));
+    const isVerified = user.active && (await this.verified?.has(user));
     // A provider may give an address to another user (OpenID Connect Core §5.7).
     const mayLink = isVerified && !(await this.identities.exists({ userId, issuer: profile.issuer }));
     if (mayLink && (await this.identities.add(userId, profile))) return userId;
@@ -115,44 +109,23 @@ export class ExternalLogins {
     const { email } = profile;
     if (this.register === false || (email === undefined && this.required.includes('email'))) throw noAccount();
     const further = typeof this.register === 'function' ? await this.register(profile) : {};
-    const user = await this.create(this.readFields({ ...namesOf(profile), ...further }, email));
-    if (!user) return undefined;
-    const userId = String(user.id);
-    const undo = () => this.users.undoCreate(userId);
-    const identity = await this.identities.add(userId, profile).catch(async (error: unknown) => {
-      await undo().catch(() => undefined);
-      throw error;
-    });
-    if (!identity) {
-      await undo();
-      return undefined;
-    }
-    // The address counts as verified.
-    await this.plugins.accountChanged({ name: 'user.created', userId, user });
-    return this.logins.issueForNewUser(user, request).catch(async (error: unknown) => {
-      // A plugin has refused the registration, which removes the user.
-      if (!(await this.users.findById(userId))) await this.plugins.accountChanged({ name: 'user.deleted', userId });
+    const fields = this.readFields({ ...namesOf(profile), ...further }, email);
+    const add = async (userId: string): Promise<boolean> => (await this.identities.add(userId, profile)) !== undefined;
+    const remove = (userId: string): Promise<void> => this.identities.removeAll(userId);
+    return this.logins.register(fields, request, { isVerified: true, add, remove }).catch((error: unknown) => {
+      // The address was taken meanwhile.
+      if (error instanceof DuplicateUserError && error.field === 'email') return undefined;
       throw error;
     });
   }
 
   /** @throws InvalidUserError naming each field of the function `register` that is wrong */
   private readFields(input: Readonly<Record<string, unknown>>, email: string | undefined): UserFields {
-    const { email: _email, password: _password, ...checks } = this.accounts.checks;
-    const added = Object.keys(input).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
-    const ofColumns = Object.fromEntries(added.map((name) => [name, acceptAny]));
+    const { email: _email, password: _password, ...own } = this.accounts.checks;
+    const added = Object.keys(input).filter((name) => !Object.hasOwn(this.accounts.checks, name) && name !== 'id');
+    const ofColumns = Object.fromEntries(added.map((name) => [name, checks.any]));
     const required = this.required.filter((name) => name !== 'email');
-    const fields = checkUser(input, { ...checks, ...ofColumns }, required);
-    return { role: BASE_ROLE, active: true, ...fields, ...(email !== undefined && { email }), password: NO_PASSWORD };
-  }
-
-  /** @returns `undefined` where the address was taken meanwhile */
-  private async create(fields: UserFields): Promise<AuthUser | undefined> {
-    try {
-      return await this.users.create(fields);
-    } catch (error) {
-      if (error instanceof DuplicateUserError && error.field === 'email') return undefined;
-      throw error;
-    }
+    const fields = checkBody(input, { ...own, ...ofColumns }, required);
+    return { ...fields, ...(email !== undefined && { email }) };
   }
 }

@@ -1,5 +1,5 @@
 /** What a provider says about a user. */
-import { type Check, USER_CHECKS } from 'declarest/plugin';
+import { type Check, checks } from 'declarest/plugin';
 import type { ExternalProfile, ProviderSettings } from './oidc-options.js';
 
 /** OpenID Connect Core §2: at most 255 characters of ASCII. */
@@ -19,12 +19,12 @@ export function profileOf(
   const { sub: subject, email } = claims;
   if (!SUBJECT.test(subject)) return undefined;
   const isVerified = claims[verifiedClaim] === true;
-  return { provider, issuer, subject, email: isVerified ? read(USER_CHECKS.email, email) : undefined, claims };
+  return { provider, issuer, subject, email: isVerified ? read(checks.email, email) : undefined, claims };
 }
 
 /** The names of a new user, without those that no user can have. */
 export function namesOf({ claims }: ExternalProfile): Readonly<Record<string, string>> {
-  const firstName = read(USER_CHECKS.firstName, claims['given_name']);
-  const lastName = read(USER_CHECKS.lastName, claims['family_name']);
+  const firstName = read(checks.firstName, claims['given_name']);
+  const lastName = read(checks.lastName, claims['family_name']);
   return { ...(firstName !== undefined && { firstName }), ...(lastName !== undefined && { lastName }) };
 }

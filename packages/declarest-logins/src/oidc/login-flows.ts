@@ -1,16 +1,23 @@
 /** Logins from their begin to their end: what a client sends to a provider, and what it brings back. */
 import { createHash } from 'node:crypto';
 import { Inject, Injectable, NotFoundException } from '@nestjs/common';
-import { MoreThan } from 'typeorm';
 import { InvalidUserError } from 'declarest';
-import { AccountTables, hashOf, isToken, newToken } from 'declarest/plugin';
+import { newToken, OneTimeTokens } from 'declarest/plugin';
 import { type ExternalProfile, OIDC_SETTINGS, type OidcSettings } from './oidc-options.js';
-import { LoginFlow } from './oidc-tables.js';
-import { loginFailed, type OpenidClient, ProviderClient } from './provider-client.js';
-
-export const OPENID_CLIENT = Symbol('declarest.openidClient');
+import { loginFailed, ProviderClient } from './provider-client.js';
 
 const LIFETIME_MS = 10 * 60 * 1000;
+
+const PURPOSE = 'oidc';
+
+/** A login at a provider that has begun. Its token is the `state`. */
+interface LoginFlow {
+  readonly provider: string;
+  /** SHA-256 of the verifier that only the client has which began the login. */
+  readonly challenge: string;
+  readonly nonce: string;
+  readonly redirectUri: string;
+}
 
 /** RFC 7636 §4.2. The row has it in place of the verifier, so that a leaked table finishes no login. */
 const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
@@ -27,11 +34,10 @@ export class LoginFlows {
   private readonly clients: ReadonlyMap<string, ProviderClient>;
 
   constructor(
-    private readonly tables: AccountTables,
+    private readonly tokens: OneTimeTokens,
     @Inject(OIDC_SETTINGS) { providers }: OidcSettings,
-    @Inject(OPENID_CLIENT) openid: OpenidClient,
   ) {
-    this.clients = new Map([...providers].map(([name, each]) => [name, new ProviderClient(openid, each)]));
+    this.clients = new Map([...providers].map(([name, each]) => [name, new ProviderClient(each)]));
   }
 
   /**
@@ -45,12 +51,11 @@ export class LoginFlows {
     const redirectUri = redirectUris.find((uri) => sentUri === undefined || uri === sentUri);
     if (redirectUri === undefined)
       throw new InvalidUserError(['redirectUri: expected one of the addresses that the application declares']);
-    const [state, nonce, verifier] = [newToken(), newToken(), newToken()];
+    const [nonce, verifier] = [newToken(), newToken()];
     const challenge = challengeOf(verifier);
+    const data: LoginFlow = { provider: name, challenge, nonce, redirectUri };
+    const state = await this.tokens.create(PURPOSE, { userId: userId ?? '', lifetimeMs: LIFETIME_MS, data });
     const url = await client.authorizationUrl({ redirectUri, state, nonce, challenge });
-    const expiresAt = Date.now() + LIFETIME_MS;
-    const flow = { hash: hashOf(state), provider: name, challenge, nonce, redirectUri, userId, expiresAt };
-    await this.tables.run((manager) => manager.insert(LoginFlow, flow));
     return { url, verifier };
   }
 
@@ -63,29 +68,17 @@ export class LoginFlows {
       throw new InvalidUserError(['url: expected the address that the provider has sent back to']);
     const url = new URL(sent);
     const state = url.searchParams.get('state') ?? '';
-    const flow = await this.find(state);
+    const found = await this.tokens.find<LoginFlow>(state, PURPOSE);
+    const flow = found?.data;
     const client = flow && this.clients.get(flow.provider);
-    const isOwn = flow?.challenge === challengeOf(verifier) && flow.userId === userId;
+    const isOwn = flow?.challenge === challengeOf(verifier) && found?.userId === (userId ?? '');
     // The answer of another provider would arrive at another address (RFC 9700 §4.4.2).
     const isThere = sent.split('?')[0] === flow?.redirectUri && url.hash === '';
-    if (!client || !isOwn || !isThere || !(await this.spend(flow))) throw loginFailed();
+    if (!client || !isOwn || !isThere || !found || !(await this.tokens.spend(found))) throw loginFailed();
     return client.readProfile(url, { state, nonce: flow.nonce, verifier });
   }
 
-  async removeAll(userId: string): Promise<void> {
-    await this.tables.run((manager) => manager.delete(LoginFlow, { userId }));
-  }
-
-  /** What cannot be a state needs no query. */
-  private async find(state: string): Promise<LoginFlow | undefined> {
-    if (!isToken(state)) return undefined;
-    const where = { hash: hashOf(state), expiresAt: MoreThan(Date.now()) };
-    return this.tables.findOne(LoginFlow, where);
-  }
-
-  /** @returns whether this request is the one that finishes it */
-  private async spend({ hash }: LoginFlow): Promise<boolean> {
-    const { affected } = await this.tables.run((manager) => manager.delete(LoginFlow, { hash }));
-    return affected === 1;
+  removeAll(userId: string): Promise<void> {
+    return this.tokens.removeAll(userId, PURPOSE);
   }
 }

@@ -1,16 +1,7 @@
 /** The options of the plugin `oidc`. */
-import {
-  type Accepts,
-  describe,
-  isFunction,
-  isObject,
-  isOneOf,
-  optional,
-  readNestedOptions,
-  refuseAuthOption,
-  row,
-} from 'declarest/plugin';
+import { describeValue, option, readOptions, refuseOption } from 'declarest/plugin';
 import { isLoopback } from '../remote-servers.js';
+import { type Accepts, isFunction, isObject } from '../values.js';
 
 declare module 'declarest' {
   interface AuthEventMap {
@@ -98,37 +89,47 @@ const isRedirectUri: Accepts = (value) =>
   isAddress(value, (url) => url.href === value && (isSecure(url) || APP_SCHEME.test(url.protocol)));
 
 const OPTIONS = {
-  providers: row<Readonly<Record<string, unknown>>>(
+  providers: option.value<Readonly<Record<string, unknown>>>(
     {},
     'an object of providers by name',
     (value) => isObject(value) && Object.keys(value).length > 0 && Object.keys(value).every((name) => NAME.test(name)),
     'set for example { google: { issuer: "https://accounts.google.com", … } }; names have letters, digits, "-" and "_"',
   ),
-  register: optional<OidcOptions['register']>(
+  register: option.optional<OidcOptions['register']>(
     'true, false, or a function',
-    (value) => isOneOf(true, false)(value) || isFunction(value),
+    (value) => typeof value === 'boolean' || isFunction(value),
     'give for example a function of the profile that returns { username }',
   ),
 };
 
 const PROVIDER = {
-  type: row<'oidc' | 'github'>('oidc', '"oidc" or "github"', isOneOf('oidc', 'github'), 'set one of them'),
-  issuer: row(
+  type: option.value<'oidc' | 'github'>(
+    'oidc',
+    '"oidc" or "github"',
+    (value) => value === 'oidc' || value === 'github',
+    'set one of them',
+  ),
+  issuer: option.value(
     '',
     'an address with https, or with http on a loopback address, without a query',
     (value) => value === '' || isIssuer(value),
     'set the `issuer` of the discovery document, such as "https://accounts.google.com"',
   ),
-  clientId: row('', 'the id of the client at the provider', isText, 'copy it from the settings of the provider'),
+  clientId: option.value(
+    '',
+    'the id of the client at the provider',
+    isText,
+    'copy it from the settings of the provider',
+  ),
   /** Checked apart, so that no message has it. */
-  clientSecret: row('', 'a string', () => true, ''),
-  redirectUris: row<readonly string[]>(
+  clientSecret: option.value('', 'a string', () => true, ''),
+  redirectUris: option.value<readonly string[]>(
     [],
     'a list of addresses',
     (value) => Array.isArray(value) && value.length > 0,
     'set for example ["https://shop.example/login/google"]',
   ),
-  verifiedClaim: row('email_verified', 'the name of a claim', isText, 'set for example "xms_edov"'),
+  verifiedClaim: option.value('email_verified', 'the name of a claim', isText, 'set for example "xms_edov"'),
 };
 
 export interface ProviderSettings extends Required<OidcProvider> {
@@ -144,34 +145,40 @@ export const OIDC_SETTINGS = Symbol('declarest.oidcSettings');
 
 /** @throws InvalidOptionError */
 export function readSettings(options: unknown): OidcSettings {
-  const { providers, register } = readNestedOptions('oidc', OPTIONS, options);
+  const { providers, register } = readOptions('oidc', OPTIONS, options);
   const read = Object.entries(providers).map(([name, given]) => [name, readProvider(name, given)] as const);
   const uris = read.flatMap(([, { redirectUris }]) => redirectUris);
   const repeated = uris.find((uri, index) => uris.indexOf(uri) !== index);
   if (repeated !== undefined) {
     const advice = 'give each provider a page of its own, such as "https://shop.example/login/github"';
-    refuseAuthOption('oidc.providers', 'providers with different redirectUris', `${describe(repeated)} twice`, advice);
+    refuseOption(
+      'oidc',
+      'providers',
+      'providers with different redirectUris',
+      `${describeValue(repeated)} twice`,
+      advice,
+    );
   }
   return Object.freeze({ providers: new Map(read), register });
 }
 
 function readProvider(name: string, given: unknown): ProviderSettings {
-  const path = `oidc.providers.${name}`;
-  const read = readNestedOptions(path, PROVIDER, given);
+  const path = `providers.${name}`;
+  const read = readOptions('oidc', PROVIDER, given, path);
   const issuer = read.issuer === '' && read.type === 'github' ? GITHUB : read.issuer;
-  if (issuer === '') refuseAuthOption(`${path}.issuer`, PROVIDER.issuer.expected, 'none', PROVIDER.issuer.advice);
+  if (issuer === '') refuseOption('oidc', `${path}.issuer`, PROVIDER.issuer.expected, 'none', PROVIDER.issuer.advice);
   const wrong = read.redirectUris.find((uri) => !isRedirectUri(uri));
   if (wrong !== undefined) {
     const expected = 'addresses in their normal form with https, http on a loopback address, or the scheme of an app';
     const normal: unknown = URL.canParse(wrong) ? new URL(wrong).href : wrong;
-    const advice = isRedirectUri(normal) ? `write ${describe(normal)}` : 'leave out queries and fragments';
-    refuseAuthOption(`${path}.redirectUris`, expected, describe(wrong), advice);
+    const advice = isRedirectUri(normal) ? `write ${describeValue(normal)}` : 'leave out queries and fragments';
+    refuseOption('oidc', `${path}.redirectUris`, expected, describeValue(wrong), advice);
   }
   const secret: unknown = read.clientSecret;
   if (typeof secret !== 'string' || secret === '') {
     const got = secret === '' ? 'none' : `a value of type ${typeof secret}`;
     const advice = 'read it from the environment, such as process.env["GOOGLE_SECRET"]';
-    refuseAuthOption(`${path}.clientSecret`, 'the secret of the client at the provider', got, advice);
+    refuseOption('oidc', `${path}.clientSecret`, 'the secret of the client at the provider', got, advice);
   }
   return Object.freeze({ ...read, name, issuer });
 }
@@ -181,6 +188,6 @@ export function expectFields(settings: OidcSettings, isAllowed: boolean, require
   const missing = required.filter((name) => name !== 'email' && name !== 'password');
   if (missing.length === 0 || typeof settings.register === 'function' || !isAllowed) return;
   const expected = `a function that returns ${missing.join(', ')}, which new users must have`;
-  const got = settings.register === undefined ? 'none' : describe(settings.register);
-  refuseAuthOption('oidc.register', expected, got, 'set it, or set `register` to false');
+  const got = settings.register === undefined ? 'none' : describeValue(settings.register);
+  refuseOption('oidc', 'register', expected, got, 'set it, or set `register` to false');
 }

@@ -1,52 +1,49 @@
 /** Logins at other providers, by OpenID Connect or OAuth 2. */
 import { NotFoundException } from '@nestjs/common';
+import { OneTimeToken } from 'declarest';
 import {
   accountEndpoint,
+  answers,
   AuthenticationRequired,
-  authFailure,
   type AuthPlugin,
-  dataAnswer,
   type Endpoint,
-  jsonResponse,
-  LIMITED,
   type NamedSchema,
-  openObject,
-  refTo,
-  TEXT,
-  TEXT_OR_NULL,
-  TOKEN,
-  TRUE,
-  unauthorizedOr,
-  unknown,
+  schemas,
 } from 'declarest/plugin';
-import { hasNewPassword } from '../has-password.js';
-import { MOMENT, momentOf } from '../moments.js';
 import { ExternalIdentities } from './external-identities.js';
 import { ExternalLogins } from './external-logins.js';
-import { LoginFlows, OPENID_CLIENT } from './login-flows.js';
+import { LoginFlows } from './login-flows.js';
 import { OIDC_SETTINGS, readSettings, type OidcOptions } from './oidc-options.js';
-import { ExternalIdentity, LoginFlow } from './oidc-tables.js';
-import { loadOpenidClient, loginFailed } from './provider-client.js';
+import { ExternalIdentity } from './oidc-tables.js';
+import { loginFailed } from './provider-client.js';
+import { momentOf } from '../moments.js';
+import { hasNewPassword } from '../ways-in.js';
 
 const IDENTITY_SCHEMA: NamedSchema = {
   name: 'ExternalIdentity',
-  schema: openObject({
-    id: TEXT,
-    provider: TEXT,
-    email: TEXT_OR_NULL,
-    linkedAt: MOMENT,
+  schema: schemas.object({
+    id: schemas.text,
+    provider: schemas.text,
+    email: schemas.orNull(schemas.text),
+    linkedAt: schemas.moment,
   }),
 };
-const IDENTITY = refTo(IDENTITY_SCHEMA.name);
+const IDENTITY = schemas.named(IDENTITY_SCHEMA.name);
 
-const REDIRECT_URI = { ...TEXT, description: 'One of those that the application declares. The first by default.' };
-const RESPONSE = {
-  url: { ...TEXT, description: 'Where the provider has sent the user back, with the whole query.' },
-  verifier: { ...TEXT, description: 'From the request that began the login.' },
+const REDIRECT_URI = {
+  ...schemas.text,
+  description: 'One of those that the application declares. The first by default.',
 };
-const BEGUN = dataAnswer('Begun', {
-  url: { ...TEXT, description: 'Where to send the user.' },
-  verifier: { ...TEXT, description: 'To keep, such as in `sessionStorage`, and to send back with the response.' },
+const RESPONSE = {
+  url: { ...schemas.text, description: 'Where the provider has sent the user back, with the whole query.' },
+  verifier: { ...schemas.text, description: 'From the request that began the login.' },
+};
+const BEGUN = answers.data('Begun', {
+  url: { ...schemas.text, description: 'Where to send the user.' },
+  verifier: {
+    ...schemas.text,
+    description: 'To keep, such as in `sessionStorage`, and to send back with the response.',
+  },
 });
 const FAILED = loginFailed().message;
 const begun = (data: object) => ({ success: true, message: 'Log in at the provider', data });
@@ -67,7 +64,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     limit: false,
     summary: 'Begin a login at a provider',
     description: '`id` is the name of the provider. The login must be finished within 10 minutes, by the same client.',
-    answers: { 200: BEGUN, ...unknown('Provider'), ...LIMITED },
+    answers: { 200: BEGUN, ...answers.unknown('Provider'), ...answers.limited },
     async run({ get, attempts }, { id, body, address }) {
       await attempts.take({ action: 'externalLogin', address });
       return begun(await get(LoginFlows).begin(id, body.redirectUri, null));
@@ -80,11 +77,11 @@ const ENDPOINTS: readonly Endpoint[] = [
     texts: RESPONSE,
     summary: 'Log in by the response of a provider',
     description: 'Creates a user where the application allows it.',
-    answers: ({ identity, members }) => ({
-      200: dataAnswer('Logged in, or registered', { user: identity, ...TOKEN, ...members }),
-      401: authFailure('The response is not valid, or was used before.', FAILED),
-      403: authFailure('The application refuses the login.', 'The e-mail address is not verified'),
-      409: authFailure('No account is linked.', 'No account is linked to this login'),
+    answers: (parts) => ({
+      200: answers.login('Logged in, or registered', parts),
+      401: answers.failure('The response is not valid, or was used before.', FAILED),
+      403: answers.failure('The application refuses the login.', 'The e-mail address is not verified'),
+      409: answers.failure('No account is linked.', 'No account is linked to this login'),
     }),
     async run({ get }, { body, request }) {
       const profile = await get(LoginFlows).finish(body.url, body.verifier, null);
@@ -96,7 +93,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     route: 'GET identities',
     summary: 'List own logins at providers',
     answers: {
-      200: jsonResponse('All of them', openObject({ success: TRUE, data: { type: 'array', items: IDENTITY } })),
+      200: answers.list('All of them', IDENTITY),
     },
     async run({ get }, { user }) {
       const own = await get(ExternalIdentities).listOf(String(user().id));
@@ -110,7 +107,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     needsProof: 'any',
     summary: 'Begin to link a login at a provider',
     description: '`id` is the name of the provider.',
-    answers: { 200: BEGUN, ...unknown('Provider') },
+    answers: { 200: BEGUN, ...answers.unknown('Provider') },
     run: async ({ get }, { id, body, user }) =>
       begun(await get(LoginFlows).begin(id, body.redirectUri, String(user().id))),
   }),
@@ -120,9 +117,9 @@ const ENDPOINTS: readonly Endpoint[] = [
     texts: RESPONSE,
     summary: 'Link a login by the response of a provider',
     answers: {
-      200: dataAnswer('Linked', { identity: IDENTITY }),
-      ...unauthorizedOr('The token or the response is not valid.', FAILED),
-      409: authFailure('Another user has it.', 'This login is linked to another account'),
+      200: answers.data('Linked', { identity: IDENTITY }),
+      ...answers.unauthorizedOr('The token or the response is not valid.', FAILED),
+      409: answers.failure('Another user has it.', 'This login is linked to another account'),
     },
     async run({ get, users }, { body, user }) {
       const userId = String(user().id);
@@ -144,8 +141,8 @@ const ENDPOINTS: readonly Endpoint[] = [
     status: 204,
     summary: 'Unlink a login at a provider',
     answers: {
-      ...unknown('Identity'),
-      409: authFailure('It is the last one of a user without a password.', 'One login at a provider must stay'),
+      ...answers.unknown('Identity'),
+      409: answers.failure('It is the last one of a user without a password.', 'One login at a provider must stay'),
     },
     async run({ get }, { id, user }) {
       if (!(await get(ExternalIdentities).unlink(String(user().id), id)))
@@ -155,8 +152,8 @@ const ENDPOINTS: readonly Endpoint[] = [
 ];
 
 /**
- * Users log in at Google, GitHub, Entra, Keycloak or any issuer of OpenID Connect. Needs the package `openid-client`, and the
- * tables of `LoginFlow` and `ExternalIdentity`.
+ * Users log in at Google, GitHub, Entra, Keycloak or any issuer of OpenID Connect. Needs the tables of
+ * `OneTimeToken` and `ExternalIdentity`.
  * @throws InvalidOptionError
  * @example
  * plugins: [
@@ -176,14 +173,8 @@ export function oidc(options: OidcOptions): AuthPlugin {
   const settings = readSettings(options);
   return {
     name: 'oidc',
-    tables: [LoginFlow, ExternalIdentity],
-    providers: [
-      { provide: OIDC_SETTINGS, useValue: settings },
-      { provide: OPENID_CLIENT, useFactory: loadOpenidClient },
-      LoginFlows,
-      ExternalIdentities,
-      ExternalLogins,
-    ],
+    tables: [OneTimeToken, ExternalIdentity],
+    providers: [{ provide: OIDC_SETTINGS, useValue: settings }, LoginFlows, ExternalIdentities, ExternalLogins],
     endpoints: ENDPOINTS,
     decidesBy: {
       register: settings.register,
@@ -191,7 +182,9 @@ export function oidc(options: OidcOptions): AuthPlugin {
     },
     // Each begin stores a row, and many users may share an address.
     limits: { externalLogin: ({ addressTries }) => ({ address: addressTries * 10 }) },
-    ...(settings.register !== false && { needsMethods: ['remove'] }),
+    setup(core) {
+      if (settings.register !== false) core.needMethods('remove');
+    },
     async accountChanged({ get }, change) {
       const { name, userId } = change;
       if (name !== 'user.created') await get(LoginFlows).removeAll(userId);

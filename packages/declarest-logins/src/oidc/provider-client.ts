@@ -1,22 +1,14 @@
 /** Talks to one provider, by the package `openid-client`. */
 import { Logger, UnauthorizedException } from '@nestjs/common';
+import * as openid from 'openid-client';
 import type { ClientAuth, Configuration } from 'openid-client';
-import { refuseAuthOption, type ServiceUnavailable } from 'declarest/plugin';
+import { ServiceUnavailable } from 'declarest/plugin';
 import { boundedFetch, unavailable, unavailableIn } from './bounded-fetch.js';
 import { profileOf } from './external-profile.js';
 import { GITHUB_SCOPE, githubMetadata, readGithubUser } from './github.js';
 import type { ExternalProfile, ProviderSettings } from './oidc-options.js';
 
-export type OpenidClient = typeof import('openid-client');
-
 const TIMEOUT_SECONDS = 5;
-
-/** @throws InvalidOptionError where the package is missing */
-export async function loadOpenidClient(): Promise<OpenidClient> {
-  return import('openid-client').catch(() =>
-    refuseAuthOption('oidc', 'used with the package openid-client', 'none', 'run npm install openid-client'),
-  );
-}
 
 export interface AuthorizationRequest {
   readonly redirectUri: string;
@@ -33,15 +25,12 @@ export class ProviderClient {
   private configured: Promise<Configuration> | undefined;
   private isAway = false;
 
-  constructor(
-    private readonly openid: OpenidClient,
-    readonly settings: ProviderSettings,
-  ) {}
+  constructor(readonly settings: ProviderSettings) {}
 
   /** The address at the provider where the user logs in. @throws ServiceUnavailable (503) */
   async authorizationUrl({ redirectUri, state, nonce, challenge }: AuthorizationRequest): Promise<string> {
     const configuration = await this.configuration();
-    const { href } = this.openid.buildAuthorizationUrl(configuration, {
+    const { href } = openid.buildAuthorizationUrl(configuration, {
       redirect_uri: redirectUri,
       state,
       code_challenge: challenge,
@@ -78,22 +67,22 @@ export class ProviderClient {
   }
 
   private async readFromTokens(configuration: Configuration, url: URL, checks: object) {
-    const tokens = await this.openid.authorizationCodeGrant(configuration, url, { ...checks, idTokenExpected: true });
+    const tokens = await openid.authorizationCodeGrant(configuration, url, { ...checks, idTokenExpected: true });
     const claims = tokens.claims();
     if (!claims) return undefined;
     const { settings } = this;
     if (claims['email'] !== undefined || !configuration.serverMetadata().userinfo_endpoint)
       return profileOf(settings, claims.iss, claims);
-    const userInfo = await this.openid.fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    const userInfo = await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub);
     // The same answer must have the address and say that it is verified.
     return profileOf(settings, claims.iss, { ...claims, [settings.verifiedClaim]: undefined, ...userInfo });
   }
 
   private async readFromGithub(configuration: Configuration, url: URL, checks: object) {
-    const { access_token: token } = await this.openid.authorizationCodeGrant(configuration, url, checks);
+    const { access_token: token } = await openid.authorizationCodeGrant(configuration, url, checks);
     const { issuer } = this.settings;
     const get = (address: string): Promise<Response> =>
-      this.openid.fetchProtectedResource(
+      openid.fetchProtectedResource(
         configuration,
         token,
         new URL(address),
@@ -114,7 +103,6 @@ export class ProviderClient {
   }
 
   private async discover(): Promise<Configuration> {
-    const { openid } = this;
     const { issuer, clientId, clientSecret } = this.settings;
     const address = new URL(issuer);
     const authenticate = this.authentication();
@@ -137,8 +125,8 @@ export class ProviderClient {
   /** By the body where the provider takes that, and by `Authorization: Basic` otherwise, the default of RFC 8414. */
   private authentication(): ClientAuth {
     const { clientSecret } = this.settings;
-    const byBody = this.openid.ClientSecretPost(clientSecret);
-    const byHeader = this.openid.ClientSecretBasic(clientSecret);
+    const byBody = openid.ClientSecretPost(clientSecret);
+    const byHeader = openid.ClientSecretBasic(clientSecret);
     return (server, ...rest) => {
       const takesBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
       (takesBody ? byBody : byHeader)(server, ...rest);
@@ -147,7 +135,7 @@ export class ProviderClient {
 
   /** A wrong client id or secret is ours to correct, and no fault of the user. */
   private failureOf(error: unknown): Error {
-    const { AuthorizationResponseError, ResponseBodyError } = this.openid;
+    const { AuthorizationResponseError, ResponseBodyError } = openid;
     if (error instanceof AuthorizationResponseError) return loginFailed();
     if (error instanceof ResponseBodyError)
       return error.error === 'invalid_grant' ? loginFailed() : this.away(new Error(`it answered ${error.error}`));

@@ -1,45 +1,47 @@
 /** Challenges: random, for one ceremony of one user and session, used once, for 5 minutes. */
 import { Injectable } from '@nestjs/common';
-import { Raw } from 'typeorm';
-import { AccountTables, hashOf, isToken, newToken } from 'declarest/plugin';
-import { type Ceremony, PasskeyChallenge } from './passkey-tables.js';
-
+import { OneTimeTokens } from 'declarest/plugin';
 export const CHALLENGE_MS = 5 * 60 * 1000;
 
+/** What a challenge is for: a new user, a further passkey, a login, or the confirmation of a change. */
+const CEREMONIES = ['register', 'add', 'login', 'confirm'] as const;
+export type Ceremony = (typeof CEREMONIES)[number];
+const purposeOf = (ceremony: Ceremony): string => `passkey ${ceremony}`;
+
 /** Whom a challenge belongs to. */
-export type ChallengeOwner = Pick<PasskeyChallenge, 'userId' | 'session'>;
+export interface ChallengeOwner {
+  /** The id of the user as text; empty where the request has none. */
+  readonly userId: string;
+  /** The session of the request; empty where it has none. */
+  readonly session: string;
+}
+
+interface ChallengeData {
+  readonly session: string;
+  /** The `handle` of the passkey that is made for it; empty for the other ceremonies. */
+  readonly handle: string;
+}
 
 export const NOBODY: ChallengeOwner = { userId: '', session: '' };
 
 @Injectable()
 export class PasskeyChallenges {
-  constructor(private readonly tables: AccountTables) {}
+  constructor(private readonly tokens: OneTimeTokens) {}
 
   /** @param handle of the passkey that is made @returns the challenge, in base64url */
-  async create(ceremony: Ceremony, owner = NOBODY, handle = ''): Promise<string> {
-    const challenge = newToken();
-    const expiresAt = (): string => `${this.tables.now()} + ${CHALLENGE_MS}`;
-    const values = { ...owner, hash: hashOf(challenge), ceremony, handle, expiresAt };
-    await this.tables.run((manager) =>
-      manager.createQueryBuilder().insert().into(PasskeyChallenge).values(values).updateEntity(false).execute(),
-    );
-    return challenge;
+  create(ceremony: Ceremony, { userId, session } = NOBODY, handle = ''): Promise<string> {
+    const data: ChallengeData = { session, handle };
+    return this.tokens.create(purposeOf(ceremony), { userId, lifetimeMs: CHALLENGE_MS, data });
   }
 
-  /**
-   * Of several requests with one challenge, only one deletes the row.
-   * @returns `undefined` where it was used, has expired, or is for another ceremony, user or session
-   */
-  async spend(challenge: string, ceremony: Ceremony, owner = NOBODY): Promise<PasskeyChallenge | undefined> {
-    if (!isToken(challenge)) return undefined;
-    const where = { ...owner, hash: hashOf(challenge), ceremony };
-    const expiresAt = Raw((column) => `${column} > ${this.tables.now()}`);
-    const found = await this.tables.findOne(PasskeyChallenge, { ...where, expiresAt });
-    const { affected } = await this.tables.run((manager) => manager.delete(PasskeyChallenge, where));
-    return found && affected === 1 ? found : undefined;
+  /** @returns `undefined` where it was used, has expired, or is for another ceremony, user or session */
+  async spend(challenge: string, ceremony: Ceremony, owner = NOBODY): Promise<ChallengeData | undefined> {
+    const found = await this.tokens.find<ChallengeData>(challenge, purposeOf(ceremony));
+    if (found?.userId !== owner.userId || found.data.session !== owner.session) return undefined;
+    return (await this.tokens.spend(found)) ? found.data : undefined;
   }
 
-  async removeAll(userId: string): Promise<void> {
-    await this.tables.run((manager) => manager.delete(PasskeyChallenge, { userId }));
+  removeAll(userId: string): Promise<void> {
+    return this.tokens.removeAll(userId, ...CEREMONIES.map(purposeOf));
   }
 }

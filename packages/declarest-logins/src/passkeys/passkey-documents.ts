@@ -1,28 +1,13 @@
 /** Schemas of the bodies and answers of passkeys, for the OpenAPI document. */
-import {
-  BOOLEAN,
-  closedObject,
-  type DocumentParts,
-  EMAIL,
-  jsonResponse,
-  type JsonSchema,
-  type NamedSchema,
-  NAMES,
-  openObject,
-  orNull,
-  TRUE,
-  USER_SCHEMAS,
-} from 'declarest/plugin';
-import { MOMENT } from '../moments.js';
-
+import { answers, type DocumentParts, type JsonSchema, type NamedSchema, schemas } from 'declarest/plugin';
 const BASE64URL = { type: 'string', pattern: '^[\\w-]+$', maxLength: 16_384 };
 
 const credential = (response: Readonly<Record<string, JsonSchema>>, optional: typeof response): JsonSchema => ({
-  ...openObject({
+  ...schemas.object({
     id: BASE64URL,
     rawId: BASE64URL,
     type: { const: 'public-key' },
-    response: openObject({ clientDataJSON: BASE64URL, ...response, ...optional }, [
+    response: schemas.object({ clientDataJSON: BASE64URL, ...response, ...optional }, [
       'clientDataJSON',
       ...Object.keys(response),
     ]),
@@ -34,27 +19,27 @@ const TRANSPORTS = { transports: { type: 'array', items: { type: 'string' } } };
 const ATTESTATION = credential({ attestationObject: BASE64URL }, TRANSPORTS);
 export const ASSERTION = credential(
   { authenticatorData: BASE64URL, signature: BASE64URL },
-  { userHandle: orNull(BASE64URL) },
+  { userHandle: schemas.orNull(BASE64URL) },
 );
-const LOGINS = { email: orNull(EMAIL), username: orNull(USER_SCHEMAS['username'] as JsonSchema) };
+const LOGINS = { email: schemas.orNull(schemas.email), username: schemas.orNull(schemas.name) };
 
-export const NAME: JsonSchema = { ...USER_SCHEMAS['username'], examples: ['Phone'] };
-export const LOGIN = closedObject({ credential: ASSERTION });
-export const ADDITION = closedObject({ credential: ATTESTATION, name: orNull(NAME) }, ['credential']);
-export const START_REGISTRATION = closedObject(LOGINS, []);
+export const NAME: JsonSchema = { ...schemas.name, examples: ['Phone'] };
+export const LOGIN = schemas.closed({ credential: ASSERTION });
+export const ADDITION = schemas.closed({ credential: ATTESTATION, name: schemas.orNull(NAME) }, ['credential']);
+export const START_REGISTRATION = schemas.closed(LOGINS, []);
 export const REGISTRATION = ({ ownFields }: DocumentParts): JsonSchema =>
-  closedObject({ credential: ATTESTATION, ...LOGINS, ...NAMES, ...ownFields }, ['credential']);
+  schemas.closed({ credential: ATTESTATION, ...LOGINS, ...schemas.names, ...ownFields }, ['credential']);
 
 export const PASSKEY: NamedSchema = {
   name: 'AuthPasskey',
-  schema: openObject({
+  schema: schemas.object({
     id: { type: 'string' },
     name: NAME,
-    backedUp: { ...BOOLEAN, description: 'Whether it is synchronized between devices.' },
-    createdAt: MOMENT,
-    lastUsedAt: orNull(MOMENT),
+    backedUp: { ...schemas.boolean, description: 'Whether it is synchronized between devices.' },
+    createdAt: schemas.moment,
+    lastUsedAt: schemas.orNull(schemas.moment),
   }),
 };
 
-export const CEREMONY = { type: 'object', description: 'The options of the ceremony as JSON (WebAuthn level 3).' };
-export const startAnswer = { 200: jsonResponse('For the browser', openObject({ success: TRUE, data: CEREMONY })) };
+const CEREMONY = { type: 'object', description: 'The options of the ceremony as JSON (WebAuthn level 3).' };
+export const startAnswer = { 200: answers.plain('For the browser', CEREMONY) };

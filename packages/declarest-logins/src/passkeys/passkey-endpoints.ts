@@ -2,38 +2,27 @@
 import { NotFoundException } from '@nestjs/common';
 import { DuplicateUserError, type JsonObject } from 'declarest';
 import {
-  acceptAny,
   accountEndpoint,
-  AUTH_OPTIONS,
+  answers,
   authenticationOf,
-  authFailure,
-  type AuthServices,
-  checkUser,
-  dataAnswer,
+  AuthServices,
+  checkBody,
+  checks,
   type Endpoint,
   type EndpointCall,
-  jsonResponse,
-  LIMITED,
-  openObject,
-  PROFILE,
-  refTo,
-  type ResolvedAuthOptions,
-  TOKEN,
-  TRUE,
-  unknown,
-  USER_CHECKS,
+  schemas,
 } from 'declarest/plugin';
-import { momentOf, momentOrNull } from '../moments.js';
 import { ADDITION, LOGIN, NAME, PASSKEY, REGISTRATION, START_REGISTRATION, startAnswer } from './passkey-documents.js';
 import type { ChallengeOwner } from './passkey-challenges.js';
 import { PasskeyStore } from './passkey-store.js';
 import type { Passkey } from './passkey-tables.js';
 import { DEFAULT_NAME, NOT_VERIFIED, Passkeys } from './passkeys.js';
 import { readAssertion, readAttestation } from './sent-credential.js';
+import { momentOf, momentOrNull } from '../moments.js';
 
 const WRONG_NEW = {
-  400: authFailure('The body or the passkey is not valid.', NOT_VERIFIED),
-  409: authFailure('It is known already, or there are too many.', 'This passkey is known already'),
+  400: answers.failure('The body or the passkey is not valid.', NOT_VERIFIED),
+  409: answers.failure('It is known already, or there are too many.', 'This passkey is known already'),
 };
 const toView = ({ id, name, backedUp, createdAt, lastUsedAt }: Passkey) => ({
   id,
@@ -60,7 +49,7 @@ const startEndpoint = (
     optionalTexts: {},
     ...endpoint,
     limit: false,
-    answers: { ...startAnswer, ...LIMITED, ...endpoint.answers },
+    answers: { ...startAnswer, ...answers.limited, ...endpoint.answers },
     async run(services, call) {
       await services.attempts.take({ action: 'passkeyChallenge', address: call.address });
       return { success: true, data: await start(services, call) };
@@ -68,9 +57,13 @@ const startEndpoint = (
   });
 
 /** The name of the user in the list of an authenticator. @throws 400 also for one that is taken */
-async function readFreeLogin({ get, users, attempts }: AuthServices, body: JsonObject, address: string | undefined) {
-  const { loginField } = get<ResolvedAuthOptions>(AUTH_OPTIONS);
-  const fields = checkUser(body, { email: USER_CHECKS.email, username: USER_CHECKS.username }, [loginField]);
+async function readFreeLogin(
+  { options, users, attempts }: AuthServices,
+  body: JsonObject,
+  address: string | undefined,
+) {
+  const { loginField } = options;
+  const fields = checkBody(body, { email: checks.email, username: checks.username }, [loginField]);
   await attempts.run({ action: 'register', address }, async () => {
     for (const [field, value] of Object.entries(fields) as ['email' | 'username', string][])
       if (await users.findByLogin(field, value)) throw new DuplicateUserError(field, value);
@@ -96,12 +89,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
     limit: 'passkey',
     takesObject: () => LOGIN,
     summary: 'Log in by a passkey',
-    answers: ({ identity, members }) => ({
-      200: dataAnswer('Logged in', { user: identity, ...TOKEN, ...members }),
-      401: authFailure('The passkey or its challenge is not valid.', 'Invalid credentials'),
+    answers: (parts) => ({
+      200: answers.login('Logged in', parts),
+      401: answers.failure('The passkey or its challenge is not valid.', 'Invalid credentials'),
     }),
     run({ get }, { body, request, address }) {
-      const { credential } = checkUser(body, { credential: acceptAny }, ['credential']);
+      const { credential } = checkBody(body, { credential: checks.any }, ['credential']);
       return get(Passkeys).logIn(readAssertion(credential), request, address);
     },
   }),
@@ -127,8 +120,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     limit: 'register',
     takesObject: REGISTRATION,
     summary: 'Register by a passkey, without a password',
-    answers: ({ members }) => ({
-      201: dataAnswer('Registered and logged in', { user: PROFILE, ...TOKEN, ...members }),
+    answers: (parts) => ({
+      201: answers.registration('Registered and logged in', parts),
       ...WRONG_NEW,
     }),
     run({ get }, { body: { credential, ...fields }, request }) {
@@ -153,8 +146,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
       description: 'The answer is for `PublicKeyCredential.parseCreationOptionsFromJSON`.',
       answers: { 409: WRONG_NEW[409] },
     },
-    ({ get }, call) => {
-      const { loginField } = get<ResolvedAuthOptions>(AUTH_OPTIONS);
+    ({ get, options: { loginField } }, call) => {
       return get(Passkeys).startAddition(ownerOf(call), (user) => user[loginField] ?? String(user.id));
     },
   ),
@@ -164,10 +156,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     status: 201,
     takesObject: () => ADDITION,
     summary: 'Add a passkey',
-    answers: { 201: dataAnswer('Added', { passkey: refTo(PASSKEY.name) }), ...WRONG_NEW },
+    answers: { 201: answers.data('Added', { passkey: schemas.named(PASSKEY.name) }), ...WRONG_NEW },
     async run({ get }, call) {
-      const checks = { credential: acceptAny, name: USER_CHECKS.username };
-      const { credential, name = DEFAULT_NAME } = checkUser(call.body, checks, ['credential']);
+      const rules = { credential: checks.any, name: checks.username };
+      const { credential, name = DEFAULT_NAME } = checkBody(call.body, rules, ['credential']);
       const passkey = await get(Passkeys).add(readAttestation(credential), String(name), ownerOf(call));
       return { success: true, message: 'Passkey added', data: { passkey: toView(passkey) } };
     },
@@ -177,10 +169,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     route: 'GET passkeys',
     summary: 'List own passkeys',
     answers: {
-      200: jsonResponse(
-        'The own passkeys, the oldest first',
-        openObject({ success: TRUE, data: { type: 'array', items: refTo(PASSKEY.name) } }),
-      ),
+      200: answers.list('The own passkeys, the oldest first', schemas.named(PASSKEY.name)),
     },
     async run({ get }, { user }) {
       return { success: true, data: (await get(PasskeyStore).listOf(String(user().id))).map(toView) };
@@ -191,9 +180,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     route: 'PATCH passkeys/:id',
     texts: { name: NAME },
     summary: 'Rename an own passkey',
-    answers: { 200: dataAnswer('Renamed', { passkey: refTo(PASSKEY.name) }), ...unknown('Passkey') },
+    answers: { 200: answers.data('Renamed', { passkey: schemas.named(PASSKEY.name) }), ...answers.unknown('Passkey') },
     async run({ get }, { user, id, body }) {
-      const { name } = checkUser(body, { name: USER_CHECKS.username }, ['name']);
+      const { name } = checkBody(body, { name: checks.username }, ['name']);
       const passkey = await get(PasskeyStore).rename(String(user().id), id, String(name));
       if (!passkey) throw unknownPasskey(id);
       return { success: true, message: 'Passkey renamed', data: { passkey: toView(passkey) } };
@@ -206,8 +195,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     needsProof: 'any',
     summary: 'Remove an own passkey',
     answers: {
-      ...unknown('Passkey'),
-      409: authFailure('The user has no password and no other passkey.', 'This is the last way to log in'),
+      ...answers.unknown('Passkey'),
+      409: answers.failure('The user has no password and no other passkey.', 'This is the last way to log in'),
     },
     async run(services, call) {
       if (!(await services.get(Passkeys).remove(String(call.user().id), call.id))) throw unknownPasskey(call.id);

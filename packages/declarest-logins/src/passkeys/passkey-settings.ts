@@ -1,5 +1,5 @@
 /** The options of `passkeys()`, and its events. */
-import { describe, flag, readNestedOptions, refuseAuthOption, row } from 'declarest/plugin';
+import { describeValue, option, readOptions, refuseOption } from 'declarest/plugin';
 
 interface PasskeyEvent {
   /** The id of the user as text. */
@@ -49,18 +49,23 @@ const areTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 
 const OPTIONS = {
-  rpId: row('', 'a domain such as "shop.example"', isDomain, 'set the domain, without scheme, port and path'),
-  origins: row<readonly string[]>([], 'a list of origins', areTexts, 'give for example ["https://shop.example"]'),
-  secondFactor: flag(),
+  rpId: option.value('', 'a domain such as "shop.example"', isDomain, 'set the domain, without scheme, port and path'),
+  origins: option.value<readonly string[]>(
+    [],
+    'a list of origins',
+    areTexts,
+    'give for example ["https://shop.example"]',
+  ),
+  secondFactor: option.flag(),
 };
 
 /** @throws InvalidOptionError */
 export function readSettings(options: PasskeysOptions): Readonly<PasskeysOptions> {
-  const { rpId, origins, secondFactor } = readNestedOptions('passkeys', OPTIONS, options);
+  const { rpId, origins, secondFactor } = readOptions('passkeys', OPTIONS, options);
   const wrong = origins.find((origin) => !isOriginOf(origin, rpId));
   if (wrong !== undefined) {
     const advice = `give for example "https://${rpId}", without a path and without a slash at the end`;
-    refuseAuthOption('passkeys.origins', `HTTPS origins of ${rpId} and its subdomains`, describe(wrong), advice);
+    refuseOption('passkeys', 'origins', `HTTPS origins of ${rpId} and its subdomains`, describeValue(wrong), advice);
   }
   return Object.freeze({ rpId, origins, secondFactor });
 }

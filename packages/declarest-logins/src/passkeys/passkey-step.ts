@@ -1,6 +1,6 @@
 /** The endpoint for a passkey as the second step of a login. */
-import { acceptAny, accountEndpoint, authFailure, checkUser, dataAnswer, TOKEN } from 'declarest/plugin';
-import { LoginSteps } from '../second-factor/login-steps.js';
+import { accountEndpoint, answers, checkBody, checks } from 'declarest/plugin';
+import { LoginSteps } from '../login-steps/login-steps.js';
 import { LOGIN } from './passkey-documents.js';
 import { FACTOR_METHOD, Passkeys } from './passkeys.js';
 import { readAssertion } from './sent-credential.js';
@@ -13,12 +13,12 @@ export const passkeyStep = accountEndpoint({
   takesObject: () => LOGIN,
   summary: 'Use a passkey as the second step of a login',
   description: 'The credential is for the options `passkey` in the answer of the login.',
-  answers: ({ identity, members }) => ({
-    200: dataAnswer('Logged in', { user: identity, ...TOKEN, ...members }),
-    401: authFailure('The challenge or the passkey is not valid.', 'Invalid credentials'),
+  answers: (parts) => ({
+    200: answers.login('Logged in', parts),
+    401: answers.failure('The challenge or the passkey is not valid.', 'Invalid credentials'),
   }),
   run({ get }, call) {
-    const { credential } = checkUser(call.body, { credential: acceptAny }, ['credential']);
+    const { credential } = checkBody(call.body, { credential: checks.any }, ['credential']);
     const sent = readAssertion(credential);
     const check = (userId: string) => get(Passkeys).expectStep(sent, userId, call.address);
     const { challenge } = sent;

@@ -1,7 +1,6 @@
-/** The tables of passkeys and of their challenges. */
+/** The table of passkeys. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { TIME } from 'declarest/plugin';
-
 const HASH = { type: 'varchar', length: 64 } as const;
 const USER_ID = { type: 'varchar', length: 64 } as const;
 /** Base64url of 32 bytes. */
@@ -51,34 +50,4 @@ export class Passkey {
 
   @Column({ ...TIME, nullable: true })
   lastUsedAt!: number | null;
-}
-
-/** What a challenge is for: a new user, a further passkey, a login, or the confirmation of a change. */
-export type Ceremony = 'register' | 'add' | 'login' | 'confirm';
-
-/** A challenge until it is used or expires. It is stored as SHA-256 only. */
-@Entity('declarest_passkey_challenge')
-export class PasskeyChallenge {
-  @PrimaryColumn(HASH)
-  hash!: string;
-
-  @Column({ type: 'varchar', length: 10 })
-  ceremony!: Ceremony;
-
-  /** The id of the user as text; empty where the request has none. */
-  @Index()
-  @Column(USER_ID)
-  userId!: string;
-
-  /** The session of the request; empty where it has none. */
-  @Column({ type: 'varchar', length: 32 })
-  session!: string;
-
-  /** The `handle` of the passkey that is made for it; empty for the other ceremonies. */
-  @Column(HANDLE)
-  handle!: string;
-
-  @Index()
-  @Column(TIME)
-  expiresAt!: number;
 }

@@ -1,15 +1,14 @@
 /** Passkeys, a plugin of accounts. */
-import { type AuthPlugin, limitByAddress } from 'declarest/plugin';
-import { FactorChallenges } from '../second-factor/factor-challenges.js';
-import { FactorChallenge } from '../second-factor/factor-tables.js';
-import { LoginSteps, STEP_DOCUMENT } from '../second-factor/login-steps.js';
+import { OneTimeToken } from 'declarest';
+import type { AuthPlugin } from 'declarest/plugin';
+import { LoginSteps, STEP_DOCUMENT } from '../login-steps/login-steps.js';
 import { PasskeyChallenges } from './passkey-challenges.js';
 import { ASSERTION, PASSKEY } from './passkey-documents.js';
 import { ENDPOINTS, ownerOf } from './passkey-endpoints.js';
 import { PASSKEY_SETTINGS, type PasskeysOptions, readSettings } from './passkey-settings.js';
 import { passkeyStep } from './passkey-step.js';
 import { PasskeyStore } from './passkey-store.js';
-import { Passkey, PasskeyChallenge } from './passkey-tables.js';
+import { Passkey } from './passkey-tables.js';
 import { Passkeys } from './passkeys.js';
 import { readAssertion } from './sent-credential.js';
 import { WebAuthn } from './web-authn.js';
@@ -17,8 +16,8 @@ import { WebAuthn } from './web-authn.js';
 export type { PasskeysOptions };
 
 /**
- * Registrations and logins by passkeys (WebAuthn), below `{base}/passkeys`. Needs the package `@simplewebauthn/server`, and
- * the tables of `Passkey` and `PasskeyChallenge`; with `secondFactor`, that of `FactorChallenge` too.
+ * Registrations and logins by passkeys (WebAuthn), below `{base}/passkeys`. Needs the tables of `Passkey` and
+ * `OneTimeToken`.
  * @throws InvalidOptionError
  * @example plugins: [passkeys({ rpId: 'shop.example', origins: ['https://shop.example'] })]
  */
@@ -27,16 +26,16 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
   const { secondFactor: isFactor = false } = settings;
   return {
     name: 'passkeys',
-    tables: [Passkey, PasskeyChallenge, ...(isFactor ? [FactorChallenge] : [])],
+    tables: [Passkey, OneTimeToken],
     providers: [
       { provide: PASSKEY_SETTINGS, useValue: settings },
-      { provide: WebAuthn, useFactory: () => WebAuthn.load(settings) },
+      WebAuthn,
       PasskeyChallenges,
       PasskeyStore,
       Passkeys,
-      ...(isFactor ? [FactorChallenges, LoginSteps] : []),
+      LoginSteps,
     ],
-    needsMethods: ['remove'],
+    setup: (core) => core.needMethods('remove'),
     decidesBy: { factor: isFactor ? 'requires a passkey of users who have one' : undefined },
     endpoints: isFactor ? [...ENDPOINTS, passkeyStep] : ENDPOINTS,
     proof: {
@@ -51,7 +50,6 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       },
     },
     limits: {
-      passkey: limitByAddress,
       passkeyChallenge: ({ addressTries }) => ({ address: 10 * addressTries }),
       // Whoever is stopped by it has given the password before.
       passkeyStep: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),

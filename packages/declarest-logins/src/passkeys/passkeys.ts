@@ -12,23 +12,21 @@ import {
 import {
   type AccountChange,
   AuthenticationRequired,
-  BASE_ROLE,
-  checkUser,
+  checkBody,
   type LoginAnswer,
   Logins,
   newToken,
-  NO_PASSWORD,
   UserFieldRules,
 } from 'declarest/plugin';
-import { factorLogin } from '../second-factor/given-factor.js';
-import { hasNewPassword } from '../has-password.js';
-import { endsWaysIn } from '../taken-back.js';
-import { type ChallengeOwner, PasskeyChallenges } from './passkey-challenges.js';
+import { LoginSteps, type FactorStep } from '../login-steps/login-steps.js';
+import { type Ceremony, type ChallengeOwner, PasskeyChallenges } from './passkey-challenges.js';
 import { PASSKEY_SETTINGS, type PasskeysOptions } from './passkey-settings.js';
 import { MAX_PASSKEYS, PasskeyStore } from './passkey-store.js';
-import type { Ceremony, Passkey } from './passkey-tables.js';
+import type { Passkey } from './passkey-tables.js';
 import type { Assertion, Attestation } from './sent-credential.js';
 import { WebAuthn } from './web-authn.js';
+import { factorLogin } from '../login-steps/given-factor.js';
+import { endsWaysIn, hasNewPassword } from '../ways-in.js';
 
 /** A key has signed (RFC 8176 §2). */
 export const FACTOR_METHOD = 'pop';
@@ -47,7 +45,11 @@ export class Passkeys {
     private readonly accounts: UserAccounts,
     private readonly events: AuthEvents,
     @Inject(PASSKEY_SETTINGS) private readonly settings: PasskeysOptions,
-  ) {}
+    steps: LoginSteps,
+  ) {
+    if (settings.secondFactor)
+      steps.factors.push({ enrolment: ['startPasskey', 'addPasskey'], stepOf: (userId) => this.stepOf(userId) });
+  }
 
   /** @returns what a browser needs for a passkey of a user who does not exist yet */
   async startRegistration(login: string) {
@@ -62,24 +64,13 @@ export class Passkeys {
     const { credential, handle } = await this.verifyNew(sent, 'register');
     const { password: _password, ...checks } = this.rules.checks;
     const required = this.rules.required.filter((name) => name !== 'password');
-    const read = checkUser(fields, checks, required);
-    const user = await this.users.create({ role: BASE_ROLE, active: true, ...read, password: NO_PASSWORD });
-    const userId = String(user.id);
-    try {
+    const read = checkBody(fields, checks, required);
+    const add = async (userId: string): Promise<boolean> => {
       await this.store.insert(credential, { userId, handle, name: DEFAULT_NAME });
-    } catch (error) {
-      // The first error says what is wrong.
-      await this.users.undoCreate(userId).catch(() => undefined);
-      await this.store.removeAll(userId);
-      throw error;
-    }
-    try {
-      return await this.logins.issueForNewUser(user, request);
-    } catch (error) {
-      // A plugin that refuses the registration has removed the user.
-      if (!(await this.users.findById(userId))) await this.store.removeAll(userId);
-      throw error;
-    }
+      return true;
+    };
+    const remove = (userId: string): Promise<void> => this.store.removeAll(userId);
+    return (await this.logins.register(read, request, { add, remove })) as LoginAnswer;
   }
 
   async startLogin() {
@@ -91,15 +82,6 @@ export class Passkeys {
     const passkey = (await this.use(sent, 'login')) ?? this.refuse(sent, address);
     const login = this.settings.secondFactor && { login: factorLogin(FACTOR_METHOD) };
     return this.logins.complete({ id: passkey.userId, ...login }, request);
-  }
-
-  /** @returns the passkeys of which a login by other means needs one */
-  async listForStep(userId: string): Promise<readonly Passkey[]> {
-    return this.settings.secondFactor ? this.store.listOf(userId) : [];
-  }
-
-  startStep(challenge: string, own: readonly Passkey[]) {
-    return this.webAuthn.requestOptions(challenge, own);
   }
 
   /** The caller spends the challenge. @throws UnauthorizedException (401) unless it is a passkey of the user */
@@ -161,6 +143,14 @@ export class Passkeys {
     // Whoever has begun to add a passkey must not finish it now.
     await this.challenges.removeAll(userId);
     if (endsWaysIn(change)) await this.store.removeAll(userId);
+  }
+
+  /** A login by other means needs one of the passkeys. */
+  private async stepOf(userId: string): Promise<FactorStep | undefined> {
+    const own = await this.store.listOf(userId);
+    if (own.length === 0) return undefined;
+    const start = async (challenge: string) => ({ passkey: await this.webAuthn.requestOptions(challenge, own) });
+    return { words: 'use a passkey', start };
   }
 
   /** The work does not tell unknown passkeys from wrong signatures. */

@@ -1,7 +1,6 @@
 /** The credentials of browsers: `PublicKeyCredential.toJSON()`. What cannot be one leads to no query. */
 import { InvalidUserError } from 'declarest';
-import { isObject, parseJson } from 'declarest/plugin';
-
+import { isObject } from '../values.js';
 /** Of each text of a response. RSA keys of 4,096 bits need a tenth of it. */
 const MAX_TEXT = 16_384;
 /** Base64url of 1,023 bytes (WebAuthn §4, "credential id"). */
@@ -54,7 +53,7 @@ function readCredential<N extends string>(value: unknown, names: readonly N[]) {
   const texts = ['clientDataJSON', ...names] as const;
   for (const name of texts) if (!isBase64url(response[name])) refuse(`response.${name} in base64url`);
   const read = Object.fromEntries(texts.map((name) => [name, response[name]])) as Record<N | 'clientDataJSON', string>;
-  const clientData = parseJson(Buffer.from(read.clientDataJSON, 'base64url').toString());
+  const clientData = readJson(Buffer.from(read.clientDataJSON, 'base64url').toString());
   if (!isObject(clientData) || typeof clientData['challenge'] !== 'string')
     return refuse('response.clientDataJSON with a challenge');
   const { challenge, crossOrigin = false, topOrigin } = clientData;
@@ -72,6 +71,14 @@ const isBase64url = (value: unknown, most = MAX_TEXT): value is string =>
   value !== '' &&
   value.length <= most &&
   Buffer.from(value, 'base64url').toString('base64url') === value;
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 function refuse(expected: string): never {
   throw new InvalidUserError([`credential: expected ${expected}`]);

@@ -1,18 +1,21 @@
 /** The ceremonies of WebAuthn, by `@simplewebauthn/server`. */
 import { generateKeyPairSync } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
 import type {
   AuthenticatorTransport,
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
-import { refuseAuthOption } from 'declarest/plugin';
 import { CHALLENGE_MS } from './passkey-challenges.js';
-import type { PasskeysOptions } from './passkey-settings.js';
+import { PASSKEY_SETTINGS, type PasskeysOptions } from './passkey-settings.js';
 import type { Passkey } from './passkey-tables.js';
 import type { Assertion, Attestation } from './sent-credential.js';
-
-const PACKAGE = '@simplewebauthn/server';
-type Library = typeof import('@simplewebauthn/server');
 
 /** EdDSA, ES256 and RS256: each version of Node verifies them. */
 const ALGORITHMS = [-8, -7, -257];
@@ -36,22 +39,12 @@ const describeCredential = ({ credentialId, transports }: KnownCredential) => ({
   transports: transports.split(',').filter(Boolean) as AuthenticatorTransport[],
 });
 
+@Injectable()
 export class WebAuthn {
-  /** Of no passkey: the signature of an unknown one takes as long as a wrong one. */
+  /** A dummy public key: verifying against it makes an unknown passkey take as long as a wrong signature. */
   private readonly unknownKey = newPublicKey();
 
-  private constructor(
-    private readonly library: Library,
-    private readonly settings: PasskeysOptions,
-  ) {}
-
-  /** @throws InvalidOptionError where the package is missing */
-  static async load(settings: PasskeysOptions): Promise<WebAuthn> {
-    const library = await import('@simplewebauthn/server').catch(() =>
-      refuseAuthOption('passkeys', `used with the package ${PACKAGE}`, 'none', `run npm install ${PACKAGE}`),
-    );
-    return new WebAuthn(library, settings);
-  }
+  constructor(@Inject(PASSKEY_SETTINGS) private readonly settings: PasskeysOptions) {}
 
   /** For `navigator.credentials.create`. @param known passkeys of the user, of which the authenticator makes no second one */
   creationOptions(
@@ -59,7 +52,7 @@ export class WebAuthn {
     { handle, name, displayName }: PasskeyUser,
     known: readonly KnownCredential[],
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    return this.library.generateRegistrationOptions({
+    return generateRegistrationOptions({
       rpID: this.settings.rpId,
       rpName: this.settings.rpId,
       challenge: bytesOf(challenge),
@@ -79,7 +72,7 @@ export class WebAuthn {
     challenge: string,
     allowed: readonly KnownCredential[] = [],
   ): Promise<PublicKeyCredentialRequestOptionsJSON> {
-    return this.library.generateAuthenticationOptions({
+    return generateAuthenticationOptions({
       rpID: this.settings.rpId,
       challenge: bytesOf(challenge),
       timeout: CHALLENGE_MS,
@@ -91,13 +84,11 @@ export class WebAuthn {
   /** @returns `undefined` for a credential that is not valid; its challenge counts as known */
   async verifyNew({ id, challenge, isCrossOrigin, response }: Attestation): Promise<NewCredential | undefined> {
     const sent = { id, rawId: id, type: 'public-key', clientExtensionResults: {} } as const;
-    const { registrationInfo } = await this.library
-      .verifyRegistrationResponse({
-        response: { ...sent, response: { ...response, transports: [] } },
-        ...this.expected(challenge),
-        supportedAlgorithmIDs: ALGORITHMS,
-      })
-      .catch(() => ({ registrationInfo: undefined }));
+    const { registrationInfo } = await verifyRegistrationResponse({
+      response: { ...sent, response: { ...response, transports: [] } },
+      ...this.expected(challenge),
+      supportedAlgorithmIDs: ALGORITHMS,
+    }).catch(() => ({ registrationInfo: undefined }));
     if (!registrationInfo || isCrossOrigin || registrationInfo.credential.id !== id) return undefined;
     const { credential, credentialBackedUp: backedUp } = registrationInfo;
     const publicKey = Buffer.from(credential.publicKey).toString('base64url');
@@ -112,19 +103,17 @@ export class WebAuthn {
   async verifyUse(sent: Assertion, passkey: Passkey | undefined): Promise<CredentialUse | undefined> {
     const { id, challenge, isCrossOrigin, response } = sent;
     const { clientDataJSON, authenticatorData, signature } = response;
-    const { verified, authenticationInfo } = await this.library
-      .verifyAuthenticationResponse({
-        response: {
-          id,
-          rawId: id,
-          type: 'public-key',
-          clientExtensionResults: {},
-          response: { clientDataJSON, authenticatorData, signature },
-        },
-        ...this.expected(challenge),
-        credential: { id, publicKey: bytesOf(passkey?.publicKey ?? this.unknownKey), counter: 0 },
-      })
-      .catch(() => ({ verified: false, authenticationInfo: undefined }));
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: {
+        id,
+        rawId: id,
+        type: 'public-key',
+        clientExtensionResults: {},
+        response: { clientDataJSON, authenticatorData, signature },
+      },
+      ...this.expected(challenge),
+      credential: { id, publicKey: bytesOf(passkey?.publicKey ?? this.unknownKey), counter: 0 },
+    }).catch(() => ({ verified: false, authenticationInfo: undefined }));
     if (!verified || !authenticationInfo || isCrossOrigin || !passkey) return undefined;
     return { counter: authenticationInfo.newCounter, backedUp: authenticationInfo.credentialBackedUp };
   }

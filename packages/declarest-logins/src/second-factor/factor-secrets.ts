@@ -2,12 +2,10 @@
  * Encrypts the secrets of authenticator apps with AES-256-GCM, by a key that is derived from those of `jwtKeys`, or from
  * `jwtSecret`. A row that is copied to another user cannot be decrypted.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AUTH_OPTIONS, type ResolvedAuthOptions } from 'declarest/plugin';
-
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { AuthServices } from 'declarest/plugin';
 const CIPHER = 'aes-256-gcm';
-const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -22,10 +20,8 @@ export class FactorSecrets {
   /** One for each key and secret: the first one encrypts, each decrypts. */
   private readonly keys: readonly Buffer[];
 
-  constructor(@Inject(AUTH_OPTIONS) { serverSecrets }: ResolvedAuthOptions) {
-    this.keys = serverSecrets.map((secret) =>
-      Buffer.from(hkdfSync('sha256', secret, '', 'declarest second factor', KEY_BYTES)),
-    );
+  constructor({ keysFor }: AuthServices) {
+    this.keys = keysFor('second factor');
   }
 
   encrypt(userId: string, secret: string): string {

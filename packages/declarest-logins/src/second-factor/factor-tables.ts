@@ -1,7 +1,5 @@
-/** The tables of second factors, and of logins that wait for one. */
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { TIME } from 'declarest/plugin';
-
+/** The table of second factors. */
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 const ENCRYPTED = { type: 'varchar', length: 255, nullable: true } as const;
 
 /** The second factor of a user. Each change is one statement on this row. */
@@ -26,28 +24,4 @@ export class SecondFactor {
   /** SHA-256 of each recovery code that is left, with a space behind each. */
   @Column({ type: 'varchar', length: 700, default: '' })
   codes!: string;
-}
-
-/** A login by the right password, until the second factor is given. The challenge is stored as SHA-256 only. */
-@Entity('declarest_factor_challenge')
-export class FactorChallenge {
-  @PrimaryColumn({ type: 'varchar', length: 64 })
-  hash!: string;
-
-  /** The id of the user as text. */
-  @Index()
-  @Column({ type: 'varchar', length: 64 })
-  userId!: string;
-
-  /** SHA-256 of the password hash of the user: the challenge ends where the password changes. */
-  @Column({ type: 'varchar', length: 64 })
-  userHash!: string;
-
-  /** How many codes were tried. */
-  @Column({ type: 'int' })
-  tries!: number;
-
-  @Index()
-  @Column(TIME)
-  expiresAt!: number;
 }

@@ -1,38 +1,34 @@
 /** A second step of logins: a code of an authenticator app, or a recovery code. */
+import { OneTimeToken } from 'declarest';
 import {
   accountEndpoint,
+  answers,
   AuthenticationRequired,
-  authFailure,
   type AuthPlugin,
-  type AuthServices,
-  dataAnswer,
+  AuthServices,
+  checkBody,
+  checks,
   type Endpoint,
   type EndpointCall,
-  limitByAddress,
-  LIMITED,
-  readTexts,
-  TEXT,
-  TOKEN,
-  unauthorizedOr,
+  schemas,
 } from 'declarest/plugin';
-import { endsWaysIn } from '../taken-back.js';
 import { readCode, wrongCode } from './codes.js';
-import { FactorChallenges } from './factor-challenges.js';
 import { FactorSecrets } from './factor-secrets.js';
 import { FACTOR_SETTINGS, readSettings } from './factor-settings.js';
-import { FactorChallenge, SecondFactor } from './factor-tables.js';
-import { LimitedTokens } from './limited-tokens.js';
-import { LoginSteps, STEP_DOCUMENT } from './login-steps.js';
+import { SecondFactor } from './factor-tables.js';
+import { limitToken } from './limited-tokens.js';
+import { LoginSteps, STEP_DOCUMENT } from '../login-steps/login-steps.js';
 import { SecondFactors } from './second-factors.js';
 import { Totp } from './totp.js';
+import { endsWaysIn } from '../ways-in.js';
 
-const CODE = { ...TEXT, description: 'Of the authenticator app, or a recovery code.', examples: ['492039'] };
-const RECOVERY_CODES = { recoveryCodes: { type: 'array', items: TEXT } };
+const CODE = { ...schemas.text, description: 'Of the authenticator app, or a recovery code.', examples: ['492039'] };
+const RECOVERY_CODES = { recoveryCodes: { type: 'array', items: schemas.text } };
 const WRONG_CODE = {
-  ...unauthorizedOr('The token or the code is not valid.', wrongCode().message),
-  ...LIMITED,
+  ...answers.unauthorizedOr('The token or the code is not valid.', wrongCode().message),
+  ...answers.limited,
 };
-const CONFLICT = { 409: authFailure('The enrolment is another one.', 'There is no enrolment to confirm') };
+const CONFLICT = { 409: answers.failure('The enrolment is another one.', 'There is no enrolment to confirm') };
 
 /** Runs what checks a code, and counts failures for the account. What cannot be a code is 400 before any query. */
 function withCode<R>(
@@ -53,7 +49,10 @@ const ENDPOINTS: readonly Endpoint[] = [
     needsProof: 'factor',
     summary: 'Begin to set up a second factor',
     description: 'A factor that the user has counts until the new one is confirmed.',
-    answers: { 200: dataAnswer('For the authenticator app', { uri: TEXT, secret: TEXT }), ...CONFLICT },
+    answers: {
+      200: answers.data('For the authenticator app', { uri: schemas.text, secret: schemas.text }),
+      ...CONFLICT,
+    },
     async run({ get, users }, { user, proof }) {
       const found = await users.findById(String(user().id));
       if (!found) throw new AuthenticationRequired(true);
@@ -67,7 +66,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     texts: { code: CODE },
     summary: 'Confirm the second factor',
     description: 'Ends all sessions. Each recovery code is good for one login.',
-    answers: { 200: dataAnswer('Logins need a code now', RECOVERY_CODES), ...WRONG_CODE, ...CONFLICT },
+    answers: { 200: answers.data('Logins need a code now', RECOVERY_CODES), ...WRONG_CODE, ...CONFLICT },
     async run(services, call) {
       const factors = services.get(SecondFactors);
       const confirm = (userId: string, code: string) => factors.confirm(userId, code);
@@ -97,7 +96,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     texts: { code: CODE },
     summary: 'Get new recovery codes',
     description: 'Those before are not valid any more.',
-    answers: { 200: dataAnswer('The new codes', RECOVERY_CODES), ...WRONG_CODE },
+    answers: { 200: answers.data('The new codes', RECOVERY_CODES), ...WRONG_CODE },
     async run(services, call) {
       const factors = services.get(SecondFactors);
       const recoveryCodes = await withCode(services, call, call.body.code, async (userId, code) => {
@@ -111,12 +110,12 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'answerChallenge',
     route: 'POST mfa/challenge',
     access: 'public',
-    texts: { challenge: TEXT, code: CODE },
+    texts: { challenge: schemas.text, code: CODE },
     limit: 'challenge',
     summary: 'Give the second factor of a login',
-    answers: ({ identity, members }) => ({
-      200: dataAnswer('Logged in', { user: identity, ...TOKEN, ...members }),
-      401: authFailure('The challenge or the code is not valid.', wrongCode().message),
+    answers: (parts) => ({
+      200: answers.login('Logged in', parts),
+      401: answers.failure('The challenge or the code is not valid.', wrongCode().message),
     }),
     async run({ get }, call) {
       const { challenge } = call.body;
@@ -139,8 +138,8 @@ export interface SecondFactorOptions {
 }
 
 /**
- * Logins need a code of an authenticator app (RFC 6238) from users who have set one up, below `{base}/mfa`. Needs the package
- * `otplib`, and the tables of `SecondFactor` and `FactorChallenge`. Secrets are encrypted by a key from `jwtSecret`.
+ * Logins need a code of an authenticator app (RFC 6238) from users who have set one up, below `{base}/mfa`. Needs the tables of
+ * `SecondFactor` and `OneTimeToken`. Secrets are encrypted by a key from `jwtSecret`.
  * @throws InvalidOptionError
  * @example plugins: [secondFactor({ issuer: 'Shop', required: ['ADMIN'] })]
  */
@@ -148,16 +147,8 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
   const settings = readSettings(options);
   return {
     name: 'secondFactor',
-    tables: [SecondFactor, FactorChallenge],
-    providers: [
-      { provide: FACTOR_SETTINGS, useValue: settings },
-      { provide: Totp, useFactory: () => Totp.load() },
-      FactorSecrets,
-      SecondFactors,
-      FactorChallenges,
-      LoginSteps,
-      LimitedTokens,
-    ],
+    tables: [SecondFactor, OneTimeToken],
+    providers: [{ provide: FACTOR_SETTINGS, useValue: settings }, Totp, FactorSecrets, SecondFactors, LoginSteps],
     endpoints: ENDPOINTS,
     proof: {
       member: 'code',
@@ -165,15 +156,18 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       isFactor: true,
       has: ({ get }, { id }) => get(SecondFactors).isEnabled(id),
       check: (services, call, sent) =>
-        withCode(services, call, readTexts({ code: sent }, ['code']).code, (userId, code) =>
-          services.get(SecondFactors).use(userId, code),
+        withCode(
+          services,
+          call,
+          String(checkBody({ code: sent }, { code: checks.text }, ['code'])['code']),
+          (userId, code) => services.get(SecondFactors).use(userId, code),
         ),
     },
     limits: {
       // Whoever is stopped by it has given the password before: strangers do not lock a user out.
       factor: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),
-      challenge: limitByAddress,
     },
+    setup: (core) => core.nameRoles(...settings.required),
     decidesBy: {
       factor: [
         'requires a factor of users who have one',
@@ -188,7 +182,7 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
     },
     describe: () => STEP_DOCUMENT,
     ...(settings.required.length > 0 && {
-      authenticate: ({ get }, request, bearer) => get(LimitedTokens).refusalOf(bearer, request),
+      authenticate: (services, request, bearer) => limitToken(settings.required, services, request, bearer),
     }),
   };
 }

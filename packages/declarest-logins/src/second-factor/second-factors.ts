@@ -2,11 +2,12 @@
 import { ConflictException, Inject, Injectable } from '@nestjs/common';
 import { IsNull, LessThan, Like, type FindOptionsWhere } from 'typeorm';
 import { AuthEvents, type AuthUser, UserAccounts } from 'declarest';
-import { AccountTables, AUTH_OPTIONS, type ResolvedAuthOptions } from 'declarest/plugin';
+import { AccountTables, AuthServices } from 'declarest/plugin';
 import { hashOfCode, isOfApp, newRecoveryCodes, wrongCode } from './codes.js';
 import { SecondFactor } from './factor-tables.js';
 import { FactorSecrets } from './factor-secrets.js';
 import { FACTOR_SETTINGS, type FactorSettings } from './factor-settings.js';
+import { LoginSteps } from '../login-steps/login-steps.js';
 import { Totp } from './totp.js';
 
 declare module 'declarest' {
@@ -40,8 +41,15 @@ export class SecondFactors {
     private readonly secrets: FactorSecrets,
     private readonly totp: Totp,
     @Inject(FACTOR_SETTINGS) private readonly settings: FactorSettings,
-    @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
-  ) {}
+    private readonly services: AuthServices,
+    steps: LoginSteps,
+  ) {
+    steps.factors.push({
+      enrolment: ['enrolFactor', 'confirmFactor'],
+      stepOf: async (userId) =>
+        (await this.isEnabled(userId)) ? { words: 'send a code of the second factor' } : undefined,
+    });
+  }
 
   /** Whether the logins of a user need a code. */
   async isEnabled(id: string | number): Promise<boolean> {
@@ -60,15 +68,13 @@ export class SecondFactors {
   /** @internal The factor that the user has counts until `confirm`. @param hasGiven whether one was given @throws 409 */
   async enrol({ id, email, username }: AuthUser, hasGiven: boolean): Promise<Enrolment> {
     const userId = String(id);
-    await this.tables.run((manager) =>
-      manager.createQueryBuilder().insert().into(SecondFactor).values({ userId }).orIgnore().execute(),
-    );
+    await this.tables.insertUnlessTaken(SecondFactor, { userId });
     const secret = this.totp.newSecret();
     const pending = this.secrets.encrypt(userId, secret);
     // A factor that another request has confirmed meanwhile needs a code.
     const isStored = await this.update({ userId, ...(!hasGiven && { secret: IsNull() }) }, { pending });
     if (!isStored) throw new ConflictException('The second factor has changed meanwhile. Try again');
-    const issuer = this.settings.issuer ?? new URL(this.options.accountLinks).hostname;
+    const issuer = this.settings.issuer ?? new URL(this.services.options.accountLinks).hostname;
     return { secret, uri: this.totp.uriOf(secret, issuer, email ?? username ?? userId) };
   }
 
@@ -102,8 +108,7 @@ export class SecondFactors {
 
   /** @internal For a user who was deleted, or whose account was taken back. */
   async forget(userId: string): Promise<boolean> {
-    const { affected } = await this.tables.run((manager) => manager.delete(SecondFactor, { userId }));
-    return affected === 1;
+    return (await this.tables.remove(SecondFactor, { userId })) === 1;
   }
 
   private async useOfApp(userId: string, code: string): Promise<boolean> {
@@ -131,8 +136,7 @@ export class SecondFactors {
 
   /** @returns whether a row was as expected */
   private async update(where: FindOptionsWhere<SecondFactor>, values: Changes): Promise<boolean> {
-    const { affected } = await this.tables.run((manager) => manager.update(SecondFactor, where, values));
-    return affected === 1;
+    return (await this.tables.update(SecondFactor, where, values)) === 1;
   }
 }
 

@@ -2,19 +2,35 @@
 import { Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, Provider, Type } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { DataSource, Raw, type EntityManager, type FindOperator, type FindOptionsWhere } from 'typeorm';
 import { ConnectionQueues, type ConnectionQueue } from '../../database/connections.js';
 import { databaseClock, readPrimary } from '../../database/database-time.js';
-import { DatabaseUnavailable } from '../../entities/database-errors.js';
+import { lockRows } from '../../database/locked-rows.js';
+import { databaseFailureOf, DatabaseUnavailable } from '../../entities/database-errors.js';
 import { refuseAuthOption } from '../../options/option-table.js';
 import { Application } from '../../routes/application.js';
 
 /** The option that needs each entity. */
 type NeededTables = ReadonlyMap<Type, string>;
 
+/** Values of columns, or SQL of them such as `now`. */
+type Values<T> = { readonly [K in keyof T]?: T[K] | (() => string) };
+
+/** In which order rows are found, and how many of them. */
+interface Listed<T> {
+  readonly order?: { readonly [K in keyof T & string]?: 'ASC' | 'DESC' };
+  readonly skip?: number;
+  readonly take?: number;
+}
+
 const CLEANUP_MS = 60 * 60 * 1000;
 const NOT_REMOVED = 'Expired sessions and tokens could not be removed. The next attempt is in an hour.';
 
+/**
+ * The rows of the tables that plugins list. Each statement runs on the primary, and each change of a row says what it expects
+ * of it. Methods throw DatabaseUnavailable (503) where the database does not answer.
+ * @example if ((await tables.update(Invitation, { id, usedBy: IsNull() }, { usedBy: userId })) === 0) throw new ConflictException();
+ */
 export class AccountTables implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** The database's current time, as SQL. */
   readonly now: () => string;
@@ -22,33 +38,105 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
 
   constructor(
     private readonly needed: NeededTables,
+    /** @internal */
     readonly dataSource: DataSource,
+    /** @internal */
     readonly connections: ConnectionQueue,
   ) {
     this.now = databaseClock(dataSource);
   }
 
-  /** Runs statements that write, on the primary. @throws DatabaseUnavailable (503) */
+  /** For a condition: later than so many milliseconds from now, by the clock of the database. */
+  after(offsetMs: number): FindOperator<number> {
+    return Raw((column) => `${column} > ${this.now()} + (${offsetMs})`);
+  }
+
+  /** For a value: so many milliseconds from now, by the clock of the database. */
+  within(lifetimeMs: number): () => string {
+    return () => `${this.now()} + ${lifetimeMs}`;
+  }
+
+  /** @internal Runs statements that write, on the primary. */
   run<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     return this.connections.change(work);
   }
 
-  /** Reads the primary. @throws DatabaseUnavailable (503) */
+  /** @internal Reads the primary. */
   read<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     return this.connections.onPrimary(work);
   }
 
-  /** Reads rows of the primary, also through a pooler. @param order of properties @throws DatabaseUnavailable (503) */
-  find<T extends object>(entity: Type<T>, where: FindOptionsWhere<T>, ...order: string[]): Promise<T[]> {
+  /** Reads rows, also through a pooler. @param where some conditions, of which one must hold, or one */
+  find<T extends object>(
+    entity: Type<T>,
+    where: FindOptionsWhere<T> | FindOptionsWhere<T>[],
+    { order = {}, skip, take }: Listed<T> = {},
+  ): Promise<T[]> {
     return this.read((manager) => {
       const query = readPrimary(manager.createQueryBuilder(entity, 'row').cache(false).where(where));
-      for (const name of order) query.addOrderBy(`row.${name}`);
-      return query.getMany();
+      for (const [name, direction] of Object.entries(order))
+        query.addOrderBy(`row.${name}`, direction as 'ASC' | 'DESC');
+      return query.offset(skip).limit(take).getMany();
     });
   }
 
-  async findOne<T extends object>(entity: Type<T>, where: FindOptionsWhere<T>): Promise<T | undefined> {
+  async findOne<T extends object>(
+    entity: Type<T>,
+    where: FindOptionsWhere<T> | FindOptionsWhere<T>[],
+  ): Promise<T | undefined> {
     return (await this.find(entity, where))[0];
+  }
+
+  async insert<T extends object>(entity: Type<T>, row: Values<T>): Promise<void> {
+    await this.run((manager) =>
+      manager
+        .createQueryBuilder()
+        .insert()
+        .into(entity)
+        .values(row as object)
+        .updateEntity(false)
+        .execute(),
+    );
+  }
+
+  /** @returns `false` where a unique value is taken */
+  async insertUnlessTaken<T extends object>(entity: Type<T>, row: Values<T>): Promise<boolean> {
+    try {
+      await this.insert(entity, row);
+      return true;
+    } catch (error) {
+      if (databaseFailureOf(error) === 'conflict') return false;
+      throw error;
+    }
+  }
+
+  /** @returns how many rows were as expected */
+  async update<T extends object>(entity: Type<T>, where: FindOptionsWhere<T>, values: Values<T>): Promise<number> {
+    const { affected } = await this.run((manager) => manager.update(entity, where, values as object));
+    return affected ?? 0;
+  }
+
+  /** @returns how many rows there were */
+  async remove<T extends object>(entity: Type<T>, where: FindOptionsWhere<T>): Promise<number> {
+    const { affected } = await this.run((manager) => manager.delete(entity, where));
+    return affected ?? 0;
+  }
+
+  /**
+   * Runs work in a transaction, with rows of which one must stay: two requests at once do not take the last two.
+   * @param column a number of each row, which a cluster of Galera compares
+   */
+  lastOf<T extends object & { readonly id: string }, R>(
+    entity: Type<T>,
+    where: FindOptionsWhere<T>,
+    column: keyof T & string,
+    work: (rows: readonly T[], manager: EntityManager) => Promise<R>,
+  ): Promise<R> {
+    const { connections } = this;
+    return connections.settled(async (manager) => {
+      const query = manager.createQueryBuilder(entity, 'row').cache(false).where(where).orderBy('row.id');
+      return work(await lockRows(connections, manager, query, column), manager);
+    });
   }
 
   /** @throws InvalidOptionError for the first table that the database lacks */
@@ -76,9 +164,7 @@ export class AccountTables implements OnApplicationBootstrap, BeforeApplicationS
   private async removeExpired(): Promise<void> {
     for (const entity of this.needed.keys())
       if (this.dataSource.getMetadata(entity).findColumnWithPropertyName('expiresAt'))
-        await this.run((manager) =>
-          manager.delete(entity, { expiresAt: Raw((column) => `${column} <= ${this.now()}`) }),
-        );
+        await this.remove(entity, { expiresAt: Raw((column) => `${column} <= ${this.now()}`) } as object);
   }
 }
 

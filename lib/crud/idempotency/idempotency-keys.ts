@@ -1,11 +1,49 @@
 /** The answers of requests with an `Idempotency-Key`, each stored in the transaction of its write. */
 import { ConflictException } from '@nestjs/common';
-import { In, LessThanOrEqual, type EntityManager } from 'typeorm';
-import { readPrimary } from '../../database/database-time.js';
+import { BaseEntity, Column, Entity, In, Index, LessThanOrEqual, PrimaryColumn } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
+import { readPrimary, TIME } from '../../database/database-time.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
+import { isMysql } from '../../entities/database-family.js';
 import { metadataOf, type RequestState, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';
-import { IdempotencyKey } from './idempotency-key.js';
+
+/** Active Record, because TypeORM calls `useDataSource` on such classes only. */
+@Entity('declarest_idempotency_key')
+export class IdempotencyKey extends BaseEntity {
+  /** SHA-256 of user, path and key: two requests with one key cannot both insert it. */
+  @PrimaryColumn({ type: 'varchar', length: 64 })
+  id!: string;
+
+  /** SHA-256 of query string and body. */
+  @Column({ type: 'varchar', length: 64 })
+  request!: string;
+
+  /** Never null outside of the transaction that writes the row. */
+  @Column({ type: 'int', nullable: true })
+  status!: number | null;
+
+  @Column({ type: 'text', nullable: true })
+  body!: string | null;
+
+  @Column({ type: 'varchar', length: 255, nullable: true })
+  etag!: string | null;
+
+  @Index()
+  @Column(TIME)
+  expiresAt!: number;
+
+  /**
+   * `text` of MySQL ends at 64 kB. TypeORM calls it between building the metadata and creating the tables.
+   * @internal
+   */
+  static override useDataSource(dataSource: DataSource | null): void {
+    super.useDataSource(dataSource);
+    if (!dataSource || !isMysql(dataSource) || !dataSource.hasMetadata(this)) return;
+    const body = dataSource.getMetadata(this).findColumnWithPropertyName('body');
+    if (body) Object.assign(body, { type: 'longtext', charset: 'utf8mb4' });
+  }
+}
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 /** A request may delete more rows than it adds, so that the table shrinks, and only so many, so that it stays fast. */
