@@ -1,5 +1,5 @@
 /**
- * Mutation tests of access rules, tokens, CORS, queries, conditions and row rules. docs/internals/mutation-testing.md
+ * Mutation tests of access rules, tokens, CORS, queries, conditions and row rules. test/internals/mutation/README.md
  * lists the survivors and their reasons.
  */
 export default {

@@ -8,7 +8,7 @@ import { isMysql } from '../../entities/database-family.js';
 import { metadataOf, type RequestState, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';
 
-/** Active Record, because TypeORM calls `useDataSource` on such classes only. */
+/** A stored answer. Active Record, because TypeORM calls `useDataSource` on such classes only. */
 @Entity('declarest_idempotency_key')
 export class IdempotencyKey extends BaseEntity {
   /** SHA-256 of user, path and key: two requests with one key cannot both insert it. */
