@@ -26,6 +26,7 @@ import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
 import { ApiKeyStore } from '../../packages/declarest-logins/src/api-keys/api-key-store.js';
 import { isKey, newKey } from '../../packages/declarest-logins/src/api-keys/key-form.js';
 import { type AuthApp, type AuthAppOptions, bootAuth, expectFailure, PASSWORD, startAuth } from '../auth/auth-app.js';
+import { beforeStatement } from '../auth/slow-statements.js';
 import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
@@ -443,6 +444,14 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       await accounts().setActive(ben.id, false);
       await accounts().setActive(ben.id, true);
       expect((await createKey(app, ben)).status).toBe(401);
+    });
+
+    it('no key stays whose session ends before it is stored', async () => {
+      const ann = await logIn(app);
+      beforeStatement(app, /^INSERT INTO "declarest_api_key"\(/, () => accounts().endSessions(ann.id));
+      const { status } = await createKey(app, ann);
+      vi.restoreAllMocks();
+      expect([status, await table().countBy({ userId: String(ann.id) })]).toEqual([401, 0]);
     });
   });
 
