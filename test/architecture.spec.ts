@@ -1,4 +1,4 @@
-/** The rules for the sources in lib/ and packages/: what may import what, which names and sizes files have, and what they leave alone. */
+/** The rules for the sources in lib/ and packages/, and for imports in specs: what may import what, which names and sizes files have, and what they leave alone. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -118,11 +118,11 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     const contents = async (): Promise<unknown[]> => {
       const dataSource = app.app.get(DataSource, { strict: false });
       const tables = dataSource.entityMetadatas.filter(({ tableName }) => !/throttle|session/.test(tableName));
-      const rows = tables.map(async ({ tableName }): Promise<{ ceremony?: string }[]> =>
+      const rows = tables.map(async ({ tableName }): Promise<{ purpose?: string }[]> =>
         dataSource.query(`SELECT * FROM ${tableName}`),
       );
       // The challenge of the proof itself is spent.
-      return (await Promise.all(rows)).map((all) => all.filter(({ ceremony }) => ceremony !== 'confirm'));
+      return (await Promise.all(rows)).map((all) => all.filter(({ purpose }) => purpose !== 'passkey confirm'));
     };
     /** Neither nothing nor a wrong proof creates anything; the right one does. */
     const expectProof = async (
