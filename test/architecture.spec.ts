@@ -1,4 +1,4 @@
-/** The rules for the sources in lib/ and packages/: what may import what, which names and sizes files have, and what they leave alone. */
+/** The rules for the sources in lib/ and packages/, and for imports in specs: what may import what, which names and sizes files have, and what they leave alone. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,9 @@ import PACKAGE from '../package.json' with { type: 'json' };
 
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
+const TEST = fileURLToPath(new URL('.', import.meta.url));
+/** So many specs outside of test/internals import internals. The number may only fall. */
+const SPECS_WITH_INTERNALS = 53;
 const MAX_LINES_PER_FILE = 250;
 /** At most so many lines in each folder of lib/, without those of its own folders. A limit may only fall. */
 const MAX_LINES: Readonly<Record<string, number>> = {
@@ -50,11 +53,11 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   options: 160,
   plugin: 143,
   'problem-details': 119,
-  reach: 2_149,
+  reach: 2_128,
   'response-headers': 49,
   routes: 1_219,
   testing: 383,
-  'testing/isolation': 1_027,
+  'testing/isolation': 1_021,
   'user-sources': 438,
 };
 
@@ -379,6 +382,19 @@ describe('imports', () => {
   });
 });
 
+describe('specs', () => {
+  it('import internals only below test/internals, but for a number of them that may only fall', () => {
+    const internal = /'(?:\.\.\/)+((?:lib|packages\/[\w-]+\/src)\/[^']+)'/g;
+    const entry = /^(lib(\/(express|openapi|plugin|testing))?|packages\/[\w-]+\/src(\/[\w-]+)?)\/index\.js$/;
+    const outside = readdirSync(TEST, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.spec.ts') && !path.startsWith(`internals${sep}`))
+      .filter((path) =>
+        [...readFileSync(join(TEST, path), 'utf8').matchAll(internal)].some(([, target = '']) => !entry.test(target)),
+      );
+    expect(outside).toHaveLength(SPECS_WITH_INTERNALS);
+  });
+});
+
 describe('files', () => {
   it('are named after what they hold, by a word that a stranger understands', () => {
     const vague = 'common core helper helpers misc shared stuff util utils';
@@ -466,7 +482,9 @@ describe('packages/declarest-logins', () => {
   });
 
   it('has an entry for each folder, and folders that import each other only as the list says', () => {
-    const folders = [...new Set(logins.map(({ path }) => folderOf(path)))].filter(Boolean);
+    const folders = [...new Set(logins.map(({ path }) => folderOf(path)))].filter(
+      (name) => name !== '' && !SHARED_BY_LOGINS.includes(name),
+    );
     const entries = Object.keys(readPackage('declarest-logins').exports).filter((name) => name !== './package.json');
     const shared = 'login-steps';
     expect(folders.filter((name) => name !== shared).map((name) => `./${name}`)).toEqual(entries);

@@ -20,6 +20,7 @@ export type Effect =
   | { readonly kind: 'policy'; readonly policy: Policy };
 
 export interface Rule {
+  /** Without a text for a rule of a decorator, or of an operation of a resource. */
   readonly pattern: Pattern;
   readonly effect: Effect;
   readonly written?: Effect;
@@ -197,8 +198,7 @@ export function assertNotOpened({ effect, declaredBy }: Rule, broader: readonly 
 
 /** `ShopSecurity.requireRole("ADMIN", "/api/admin/**")` */
 export function describeRule({ declaredBy, pattern, effect: enforced, written: effect = enforced }: Rule): string {
-  // A decorator, or an operation of a resource, has no pattern.
-  if (declaredBy.includes(' ')) return declaredBy;
+  if (pattern.text === '') return declaredBy;
   const first = effect.kind === 'roles' ? effect.anyOf : effect.kind === 'policy' ? [effect.policy.name] : [];
   return `${declaredBy}(${[...first, pattern.text].map((text) => JSON.stringify(text)).join(', ')})`;
 }

@@ -131,7 +131,7 @@ function innerRules(
   const isReplaced = governing.some(({ rule, isWhole }) => isWhole && rule.pattern.tail === '');
   const own: Rule[] = access && !isReplaced ? [{ pattern, effect: effectOf(access), declaredBy: 'declarest' }] : [];
   const broader = [...governing.map(({ rule }) => rule), ...own];
-  return [...own, ...decoratorRules(controller, handler, pattern, broader, `${method} ${path}`)];
+  return [...own, ...decoratorRules(controller, handler, { ...pattern, text: '' }, broader, `${method} ${path}`)];
 }
 
 /** The rules of a handler's decorators. @throws InvalidOptionError for a `@Public()` that opens what is restricted */

@@ -15,8 +15,7 @@ import { userOf } from '../http/principal.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
 import { groupBy, joinPaths, levelsOf } from '../routes/route.js';
 import { deletedFor, generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
-import { effectOf } from './reach.js';
-import { recordLimits, type RecordLimits } from './record-limits.js';
+import { effectOf, recordLimits, type RecordLimits } from './record-rows.js';
 import { callAs } from './symbolic-caller.js';
 
 interface Permitted {

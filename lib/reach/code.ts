@@ -13,8 +13,7 @@ import { controllersServing } from '../routes/controller-methods.js';
 import { declaredRoute } from '../routes/declared-route.js';
 import { groupBy } from '../routes/route.js';
 import { hashOf } from './code-hash.js';
-import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
-import { codeIn } from './operation-code.js';
+import { codeIn, generatedRoutes, type GeneratedRoute } from './generated-routes.js';
 
 /**
  * Hashes and values by name: `policy isOwner`, `GET /api/reports`. Several are separated by commas; those that begin with

@@ -8,10 +8,9 @@ import { run } from '../crud/read/statements.js';
 import { and, keyIs, type Condition } from '../crud/sql/condition.js';
 import { userOf, type Principal } from '../http/principal.js';
 import type { ServedRoute } from '../routes/route.js';
-import { deletedFor, generatedRoutes, type GeneratedRoute } from './generated-routes.js';
-import { effectOf, makeSymbolicCalls } from './reach.js';
-import { withCode } from './operation-code.js';
-import { recordRows, type MakeCall } from './record-rows.js';
+import { deletedFor, generatedRoutes, withCode, type GeneratedRoute } from './generated-routes.js';
+import { makeSymbolicCalls } from './reach.js';
+import { effectOf, recordRows, type MakeCall } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
 import { callAs, type SymbolicCall } from './symbolic-caller.js';
 

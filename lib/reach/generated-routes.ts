@@ -3,17 +3,25 @@ import { ModuleRef } from '@nestjs/core';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { RouteEntry } from '../access/route-access.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
+import type { CustomOperation } from '../crud/declare/custom-operation.js';
 import { crudApplicationOf, type CrudControllerClass } from '../crud/nest/crud-application.js';
+import { overridesOf } from '../crud/nest/declaration-warnings.js';
+import { standardOperations } from '../crud/operations/standard-operations.js';
 import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { applicationOf, type Application } from '../routes/application.js';
 import { controllersServing } from '../routes/controller-methods.js';
 import { groupBy, type Route, type ServedRoute } from '../routes/route.js';
+import { isForwarding } from './code-hash.js';
+import { anyOf, condition, type Rows } from './rows.js';
 
-export interface GeneratedRoute {
+interface GeneratedOperation {
   readonly controller: CrudControllerClass;
   readonly plan: Plan;
   readonly operation: OperationDeclaration;
+}
+
+export interface GeneratedRoute extends GeneratedOperation {
   readonly route: Route;
   /** Several where a rule matches a part of the paths. */
   readonly entries: readonly RouteEntry[];
@@ -81,4 +89,21 @@ function compileRoutes(
       return served && serving && { ...serving, params: served.params };
     },
   };
+}
+
+/** The application's own code that an operation runs: nobody can tell which records it reads and writes. */
+export function codeIn({ controller, plan, operation: { name } }: GeneratedOperation) {
+  const override = overridesOf(controller).find((each) => each.operation.name === name);
+  if (override) return isForwarding(override.method) ? undefined : { name: override.path, code: override.method };
+  const custom = plan.options.operations?.find(
+    (each): each is CustomOperation =>
+      typeof each === 'object' && each.name === name && !(standardOperations as readonly object[]).includes(each),
+  );
+  return custom && { name, code: custom.run };
+}
+
+/** Code may leave out the conditions of the declaration: its rows are an alternative. */
+export function withCode(operation: GeneratedOperation, rows: Rows): Rows {
+  const code = codeIn(operation);
+  return code ? anyOf(rows, condition(`code: ${code.name}`)) : rows;
 }

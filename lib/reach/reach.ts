@@ -14,9 +14,8 @@ import { groupBy } from '../routes/route.js';
 import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } from './callers.js';
 import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
 import { compileCode, type Code } from './code.js';
-import { generatedRoutes, type GeneratedRoute } from './generated-routes.js';
-import { codeIn, withCode } from './operation-code.js';
-import { askForRoles, recordRows, relatedRows, type Effect, type MakeCall } from './record-rows.js';
+import { codeIn, generatedRoutes, withCode, type GeneratedRoute } from './generated-routes.js';
+import { askForRoles, effectOf, recordRows, relatedRows, type MakeCall } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
 import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
 
@@ -174,11 +173,6 @@ const rowsAllowed = (access: Access, granted: readonly string[] | undefined): Ro
           'policy' in each ? condition(`policy ${each.policy.name}`) : 'all',
         ),
       );
-
-const CREATIONS: readonly string[] = ['create', 'createMany'];
-
-export const effectOf = ({ name, route }: OperationDeclaration): Effect =>
-  route.verb === 'GET' ? 'read' : CREATIONS.includes(name) ? 'create' : 'change';
 
 async function relatedOf(
   plan: Plan,

@@ -24,7 +24,7 @@ import { DataSource } from 'typeorm';
 import { type Compiled, compile, REPOSITORY } from '../compiled.js';
 import { blocksOf } from '../docs-blocks.js';
 import { request } from '../harness/client.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { type AuthApp, bootAuth, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
 import { slowStatements } from './slow-statements.js';
 
@@ -86,7 +86,7 @@ class Rules extends SecurityConfig {
   }
 }
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let app: AuthApp;
   const start = async (auth: Partial<AuthOptions>, more: object = {}) =>
     (app = await startAuth(platform, { auth, ...more }));
@@ -407,7 +407,7 @@ describe('the example of docs/tasks/plugins.md', () => {
     expect(lines.filter((line) => line !== '' && !/^(import|\/)/.test(line)).length).toBeLessThanOrEqual(40);
   });
 
-  it.each(PLATFORMS)('logs in by a link once, until it expires (%s)', async (platform) => {
+  it.each(ONE_PLATFORM)('logs in by a link once, until it expires (%s)', async (platform) => {
     const { magicLinks } = await import(join(compiled.directory, block.file.replace(/\.ts$/, '.js')));
     const mails: string[] = [];
     const send = async (_to: string, token: string) => void mails.push(token);

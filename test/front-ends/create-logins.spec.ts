@@ -24,9 +24,9 @@ const OTHERS = Object.keys(LOGINS).slice(1) as LoginName[];
 const PLUGINS = { passkey: 'passkeys', 'second-factor': 'secondFactor', oidc: 'oidc' };
 const ENTRIES = { passkey: passkeys, 'second-factor': secondFactor, oidc };
 const ENTITIES = {
-  passkey: ['Passkey', 'PasskeyChallenge'],
-  'second-factor': ['FactorChallenge', 'SecondFactor'],
-  oidc: ['ExternalIdentity', 'LoginFlow'],
+  passkey: ['Passkey'],
+  'second-factor': ['SecondFactor'],
+  oidc: ['ExternalIdentity'],
 };
 
 const STARTED = `
@@ -111,9 +111,10 @@ describe('the files', () => {
 
       const entities = kinds.map((kind) => [entryOf(kind), ENTITIES[kind].join(', ')]);
       const dataSource = files.get('src/data-source.ts')!;
-      expect(importsOf(dataSource)).toEqual({ declarest: 'AuthSession', ...Object.fromEntries(entities) });
+      const own = kinds.length > 0 ? ['AuthSession', 'OneTimeToken'] : ['AuthSession'];
+      expect(importsOf(dataSource)).toEqual({ declarest: own.join(', '), ...Object.fromEntries(entities) });
       const [, listed = ''] = /entities: \[([^\]`]*)`/.exec(dataSource) ?? [];
-      expect(listed.match(/\w+/g)).toEqual(['AuthSession', ...kinds.flatMap((kind) => ENTITIES[kind])].toSorted());
+      expect(listed.match(/\w+/g)).toEqual([...own, ...kinds.flatMap((kind) => ENTITIES[kind])].toSorted());
       const plugins = kinds.map((kind) => [entryOf(kind), PLUGINS[kind]]);
       expect(importsOf(files.get('src/logins.ts') ?? '')).toEqual(Object.fromEntries(plugins));
 
@@ -153,7 +154,7 @@ describe.each(DATABASES.filter((name) => name !== 'mariadb'))('the migration on 
       const [create = [], remove = []] = statements
         .split('const DROP')
         .map((part) => [...part.matchAll(/^ {2}`(.*)`,$/gm)].map(([, statement = '']) => statement));
-      const names = ['AuthSession', ...ENTITIES[kindOf(login)]] as const;
+      const names = ['AuthSession', 'OneTimeToken', ...ENTITIES[kindOf(login)]] as const;
       const modules: Record<string, unknown> = { ...declarest, ...ENTRIES[kindOf(login)] };
       const entities = names.map((name) => modules[name]);
       const source = new DataSource({ ...options, entities, synchronize: false } as DataSourceOptions);

@@ -29,7 +29,7 @@ import { type AuthApp, type AuthAppOptions, bootAuth, expectFailure, PASSWORD, s
 import { beforeStatement } from '../auth/slow-statements.js';
 import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { User } from '../harness/shop.js';
 import { StatementLog } from '../harness/statement-log.js';
@@ -147,7 +147,7 @@ it('a key has 256 bits and a checksum, which finds what was mistyped', () => {
   expect(isKey(`dk_${'0'.repeat(43)}2CZclj`)).toBe(true);
 });
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let app: AuthApp;
   const accounts = () => app.app.get(UserAccounts, { strict: false });
   const table = () => app.app.get(DataSource).getRepository(ApiKey);

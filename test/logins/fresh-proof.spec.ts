@@ -11,7 +11,7 @@ import { endpointsOf } from '../../lib/auth/plugins/auth-plugins.js';
 import { type AuthApp, bootAuth, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { Mailbox } from '../auth/mailbox.js';
 import { type Answer, request } from '../harness/client.js';
-import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { linesOf, ONE_PLATFORM } from '../harness/platforms.js';
 import { AuthenticatorApp } from './authenticator-app.js';
 import { Person } from './passkeys/passkey-app.js';
 
@@ -96,7 +96,7 @@ it('[2.9] [issue 18] a factor of users whose address nobody verifies is one warn
   expect(await warned([secondFactor({ issuer: 'Shop' })], { loginMethod: 'username' })).toBe(0);
 });
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(['with sessions', 'without sessions'])('%s', (mode) => {
     const hasSessions = mode === 'with sessions';
     let app: AuthApp;
@@ -118,11 +118,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const contents = async (): Promise<unknown[]> => {
       const dataSource = app.app.get(DataSource, { strict: false });
       const tables = dataSource.entityMetadatas.filter(({ tableName }) => !/throttle|session/.test(tableName));
-      const rows = tables.map(async ({ tableName }): Promise<{ ceremony?: string }[]> =>
+      const rows = tables.map(async ({ tableName }): Promise<{ purpose?: string }[]> =>
         dataSource.query(`SELECT * FROM ${tableName}`),
       );
       // The challenge of the proof itself is spent.
-      return (await Promise.all(rows)).map((all) => all.filter(({ ceremony }) => ceremony !== 'confirm'));
+      return (await Promise.all(rows)).map((all) => all.filter(({ purpose }) => purpose !== 'passkey confirm'));
     };
     /** Neither nothing nor a wrong proof creates anything; the right one does. */
     const expectProof = async (

@@ -69,11 +69,8 @@ function packageOperations(app: INestApplication): (request: IsolationRequest) =
   const { routeTable } = applicationOf(app);
   return ({ method, path }) => {
     const { operation } = generated.serving(method, path) ?? {};
-    const isStandard = (standardOperations as readonly unknown[]).includes(operation);
-    const { handler } = routeTable.find(method, path)?.route ?? {};
-    return (
-      isStandard || (handler !== undefined && declaredRoute(handler)?.declaredBy.includes('authBasePath') === true)
-    );
+    if (operation) return (standardOperations as readonly object[]).includes(operation);
+    return declaredRoute(routeTable.find(method, path)?.route.handler) !== undefined;
   };
 }
 

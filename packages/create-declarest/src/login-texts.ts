@@ -1,6 +1,6 @@
 // What the chosen ways to log in add to the files of the application.
 import { indent, LOGINS, type Login, type LoginName, type Plugin } from './logins.js';
-import { SESSIONS, type Table } from './tables.js';
+import { SESSIONS, type Table, TOKENS } from './tables.js';
 
 export interface ChosenLogins {
   /** Whether it needs `declarest-logins` and `src/logins.ts`. */
@@ -39,7 +39,8 @@ const AUTH = `const auth = AuthModule.forRoot({
 export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
   const logins: readonly Login[] = names.map((name) => LOGINS[name]);
   const plugins = [...new Set(logins.flatMap(({ plugin }) => plugin ?? []))];
-  const tables = Object.assign({}, SESSIONS, ...plugins.map((each) => each.tables)) as Readonly<Record<string, Table>>;
+  const own = { ...SESSIONS, ...(plugins.length > 0 && TOKENS) };
+  const tables: Readonly<Record<string, Table>> = Object.assign({}, own, ...plugins.map((each) => each.tables));
   const entities = Object.keys(tables).toSorted();
   const calls = plugins.map(({ call }) => call(logins.flatMap(({ provider }) => provider ?? [])));
   const variables = logins.flatMap((login) => login.variables ?? []);
@@ -56,7 +57,9 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
       LOGIN_NOTES: notes.join('\n'),
       LOGIN_VARIABLES: variables.map((name) => `\`${name}\`, `).join(''),
       ...(plugins.length > 0 && {
-        ENTITY_IMPORTS: importsOf(plugins, (each) => Object.keys(each.tables).toSorted()),
+        ENTITY_IMPORTS: importsOf([{ entry: 'declarest', tables: own }, ...plugins], (each) =>
+          Object.keys(each.tables),
+        ),
         ENTITIES: list('entities: [', [...entities, '`${import.meta.dirname}/**/*.entity.js`'], '],', 2),
         LOGINS_IMPORT: "import { logins } from './logins.js';",
         AUTH,
@@ -68,9 +71,11 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
   };
 }
 
-/** One import for each plugin, from its entry. */
-const importsOf = (plugins: readonly Plugin[], namesOf: (plugin: Plugin) => readonly string[]): string =>
-  plugins.map((each) => `import { ${namesOf(each).join(', ')} } from '${each.entry}';`).join('\n');
+/** One import for each entry. */
+const importsOf = <T extends Pick<Plugin, 'entry'>>(
+  from: readonly T[],
+  namesOf: (each: T) => readonly string[],
+): string => from.map((each) => `import { ${namesOf(each).join(', ')} } from '${each.entry}';`).join('\n');
 
 /** On one line of at most 120 characters, or each name on a line of its own. @param column where it starts */
 function list(start: string, names: readonly string[], end: string, column = 0): string {

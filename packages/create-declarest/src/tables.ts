@@ -32,6 +32,22 @@ export const SESSIONS: Tables = {
   },
 };
 
+export const TOKENS: Tables = {
+  OneTimeToken: {
+    name: 'declarest_one_time_token',
+    columns: [
+      '"hash" varchar(64) NOT NULL',
+      '"purpose" varchar(32) NOT NULL',
+      '"userId" varchar(64) NOT NULL',
+      '"data" text NOT NULL',
+      '"tries" integer NOT NULL',
+      '"expiresAt" bigint NOT NULL',
+    ],
+    key: 'PK_6b13967d07c28e5c6f56a10cc25',
+    indexes: { IDX_33238852b1ad1c39bc6eb2114d: 'userId', IDX_521dc609c804ad55868e0752f7: 'expiresAt' },
+  },
+};
+
 export const PASSKEYS: Tables = {
   Passkey: {
     name: 'declarest_passkey',
@@ -51,34 +67,9 @@ export const PASSKEYS: Tables = {
     key: 'PK_25f911649e544bc05bf988d5d9b',
     indexes: { IDX_2827e7dc73add9df18cd9f3333: 'userId' },
   },
-  PasskeyChallenge: {
-    name: 'declarest_passkey_challenge',
-    columns: [
-      '"hash" varchar(64) NOT NULL',
-      '"ceremony" varchar(10) NOT NULL',
-      '"userId" varchar(64) NOT NULL',
-      '"session" varchar(32) NOT NULL',
-      '"handle" varchar(43) NOT NULL',
-      '"expiresAt" bigint NOT NULL',
-    ],
-    key: 'PK_736a558a295fda4dcba2c45933d',
-    indexes: { IDX_9dfc2c83e19a2a0e344e5a2501: 'userId', IDX_4a309e88242b138f081a10927d: 'expiresAt' },
-  },
 };
 
 export const SECOND_FACTOR: Tables = {
-  FactorChallenge: {
-    name: 'declarest_factor_challenge',
-    columns: [
-      '"hash" varchar(64) NOT NULL',
-      '"userId" varchar(64) NOT NULL',
-      '"userHash" varchar(64) NOT NULL',
-      '"tries" integer NOT NULL',
-      '"expiresAt" bigint NOT NULL',
-    ],
-    key: 'PK_0081322aafbbab80b7ab1223818',
-    indexes: { IDX_19eb35e80c221d5c2059f4a688: 'userId', IDX_9a46fd4d33969ae228e96104b7: 'expiresAt' },
-  },
   SecondFactor: {
     name: 'declarest_second_factor',
     columns: [
@@ -108,20 +99,6 @@ export const OIDC: Tables = {
     ],
     key: 'PK_c2796897ea6d34d608a321e08c7',
     indexes: { IDX_d4ce468de9ede0cf3fdec3fa2d: 'userId' },
-  },
-  LoginFlow: {
-    name: 'declarest_login_flow',
-    columns: [
-      '"hash" varchar(64) NOT NULL',
-      '"provider" varchar(64) NOT NULL',
-      '"challenge" varchar(43) NOT NULL',
-      '"nonce" varchar(43) NOT NULL',
-      '"redirectUri" varchar(255) NOT NULL',
-      '"userId" varchar(64)',
-      '"expiresAt" bigint NOT NULL',
-    ],
-    key: 'PK_5bbbc39a88dd72427ad3c12b3fa',
-    indexes: { IDX_3505dde95dd8c8f5c853e12ba0: 'userId', IDX_40bd0ac89da348bbbb731cb308: 'expiresAt' },
   },
 };
 

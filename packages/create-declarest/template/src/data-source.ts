@@ -1,7 +1,6 @@
 // The database connection, for the application and for TypeORM's command line.
 // {{DATABASE_IMPORTS}}
-import { AuthSession } from 'declarest';
-// {{ENTITY_IMPORTS}}
+import { AuthSession } from 'declarest'; // {{ENTITY_IMPORTS}}
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { database } from './environment.js';
 
