@@ -59,7 +59,7 @@ function enforce(
     const access = decision.accessTo((compiled) => find(compiled, request));
     if (!access) return next();
     const answer = (refused: Refused | undefined): void => {
-      if (!refused && application.probes?.stops(request))
+      if (!refused && decision.probes?.stops(request))
         return application.answer(request, response, { status: 403, body: '', headers: {} });
       if (!refused) return next();
       if (refuseAs) return refuseAs(request, next);

@@ -2,7 +2,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CallerRoles } from '../http/principal.js';
-import { Application } from '../routes/application.js';
+import { Application, type AppliedRules } from '../routes/application.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
 import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions } from './access.js';
@@ -13,10 +13,11 @@ import { findHandlers, type ContextHandler } from './other-contexts.js';
 import { findCachedRoutes, findRuleWarnings } from './rule-warnings.js';
 import { declaredRules, markApplied, SecurityConfig } from './security-config.js';
 
-const startedAccess = (): { compiled?: CompiledAccess } => ({});
-
 @Injectable()
-export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
+export class AccessRules implements AppliedRules, OnModuleInit, OnApplicationBootstrap {
+  readonly isStrict: boolean;
+  /** `undefined` until the application has started. */
+  compiled: CompiledAccess | undefined;
   private readonly logger = new Logger('SecurityRules');
   private readonly configs = new Set<SecurityConfig>();
 
@@ -25,13 +26,7 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     private readonly application: Application,
     @Inject(ACCESS_OPTIONS) readonly options: AccessOptions,
   ) {
-    application.isGuarded = true;
-    application.isStrict = options.strict;
-  }
-
-  /** `undefined` until the application has started. A testing module that is compiled twice keeps its first guards. */
-  get compiled(): CompiledAccess | undefined {
-    return this.application.once(startedAccess).compiled;
+    this.isStrict = options.strict;
   }
 
   onModuleInit(): void {
@@ -59,8 +54,8 @@ export class AccessRules implements OnModuleInit, OnApplicationBootstrap {
     const roles = this.application.stateOf(CallerRoles);
     const compiled = new CompiledAccess(routeTable, controllerMethods(modules), policy, handlers, roles.hasKeys);
     compiled.refuseUnenforced();
-    this.application.once(startedAccess).compiled = compiled;
-    roles.names = new Set([...compiled.roleNames, ...this.application.optionRoles]);
+    this.compiled = compiled;
+    roles.names = new Set([...compiled.roleNames, ...roles.ofOptions]);
     if (compiled.roles.isDeclared) roles.expand = compiled.roles.expand;
     this.report(compiled, handlers, roles.names);
   }

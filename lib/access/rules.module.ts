@@ -3,7 +3,7 @@ import { Global, Module, type NestModule, type OnModuleInit } from '@nestjs/comm
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule, ModuleRef } from '@nestjs/core';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { ProblemFilter } from '../problem-details/problem-details.js';
-import { Application, applicationOf } from '../routes/application.js';
+import { Application, applicationOf, AppliedRules } from '../routes/application.js';
 import { idleConnections } from '../routes/idle-connections.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
 import { installRequestContext } from '../routes/request-middleware.js';
@@ -20,6 +20,7 @@ import { AccessDecision, SecurityRulesGuard } from './security-rules.guard.js';
   providers: [
     { provide: Application, inject: [ModuleRef], useFactory: applicationOf },
     AccessRules,
+    { provide: AppliedRules, useExisting: AccessRules },
     AccessDecision,
     AccessReport,
     SecurityRulesGuard,
@@ -49,7 +50,8 @@ export class RulesModule implements NestModule, OnModuleInit {
     application.once(installAccessMiddleware, this.decision);
     deferOnEveryRoute(application);
     application.beginRouting();
-    if (application.probes) application.config.useGlobalGuards(application.probes.guard);
+    const { probes } = this.decision;
+    if (probes) application.config.useGlobalGuards(probes.guard);
   }
 
   /** Two imports would create two authenticators, such as with different secrets. */

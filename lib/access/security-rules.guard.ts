@@ -24,9 +24,21 @@ export abstract class RefusalObserver {
   abstract refused(rule: string, request: HttpRequest): void;
 }
 
+/** How declarest/testing stops its requests in front of handlers. */
+export interface Probes {
+  readonly guard: CanActivate;
+  /** Whether a request that has access ends in front of a handler outside Nest's routes. */
+  stops(request: HttpRequest): boolean;
+}
+
+let probesOfTests: Probes | undefined;
+
+export const useProbes = (probes: Probes): void => void (probesOfTests = probes);
+
 /** Decides whether a request has access. Any exception in the decision is a refusal. */
 @Injectable()
 export class AccessDecision {
+  readonly probes = probesOfTests;
   private readonly logger = new Logger('SecurityRules');
 
   constructor(

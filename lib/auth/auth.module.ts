@@ -5,6 +5,7 @@ import { Authenticator } from '../access/principal.js';
 import { RulesModule } from '../access/rules.module.js';
 import { RefusalObserver } from '../access/security-rules.guard.js';
 import { ConnectionQueues } from '../database/connections.js';
+import { CookieEndpoints } from '../http/cookies.js';
 import { CallerRoles } from '../http/principal.js';
 import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
@@ -92,8 +93,9 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
   ) {
     const { keys, roles } = options.setup;
-    application.stateOf(CallerRoles).hasKeys = keys !== undefined;
-    for (const role of roles) application.optionRoles.add(role);
+    const known = application.stateOf(CallerRoles);
+    known.hasKeys = keys !== undefined;
+    for (const role of roles) known.ofOptions.add(role);
   }
 
   /** @throws InvalidOptionError */
@@ -123,7 +125,7 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   async onModuleInit(): Promise<void> {
     findFailureProviders(this.application);
     const { setup, authBasePath } = this.options;
-    if (setup.readsCookies) this.application.cookiePath = `${authBasePath}/`;
+    if (setup.readsCookies) this.application.stateOf(CookieEndpoints).basePath = `${authBasePath}/`;
     await this.application.stateOf(ConnectionQueues).checkLimits(this.options.strict);
   }
 

@@ -4,6 +4,7 @@ import type { NestMiddleware, OnApplicationBootstrap, Type } from '@nestjs/commo
 import { ModuleRef } from '@nestjs/core';
 import { condense } from '../options/condense.js';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
+import { CookieEndpoints } from '../http/cookies.js';
 import { pathOf, type HttpRequest } from '../http/http-request.js';
 import { applicationOf, type Application } from '../routes/application.js';
 import type { FastifyInstance } from '../routes/fastify-routes.js';
@@ -42,8 +43,8 @@ export function cors(...allowedOrigin: [allowedOrigin?: string]): Type<NestMiddl
       if (isPreflight && !this.application.routeTable.hasRoute(pathOf(request))) return next();
       this.application.once(createWarnings).checkResponse(response);
       for (const [name, value] of headers) response.setHeader(name, value);
-      const { cookiePath } = this.application;
-      if (cookiePath !== undefined && !isWildcard && pathOf(request).includes(cookiePath))
+      const { basePath } = this.application.stateOf(CookieEndpoints);
+      if (basePath !== undefined && !isWildcard && pathOf(request).includes(basePath))
         response.setHeader('access-control-allow-credentials', 'true');
       if (!isPreflight) return next();
       response.statusCode = 204;
@@ -96,10 +97,11 @@ class CorsWarnings {
   }
 }
 
-function warnOfCookies({ cookiePath }: Application): void {
-  if (cookiePath !== undefined)
+function warnOfCookies(application: Application): void {
+  const { basePath } = application.stateOf(CookieEndpoints);
+  if (basePath !== undefined)
     logger.warn(
-      `cors() allows every origin, and browsers send cookies to ${cookiePath}* from none of them. Pass the origin of the pages that log in, such as cors("https://shop.example").`,
+      `cors() allows every origin, and browsers send cookies to ${basePath}* from none of them. Pass the origin of the pages that log in, such as cors("https://shop.example").`,
     );
 }
 

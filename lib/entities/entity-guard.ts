@@ -23,6 +23,12 @@ export interface Restrictions {
   readonly creation: string;
 }
 
+/** The `repositoryClass` of users where nothing tells which columns hold hashes, and the tables that it seems to read. */
+export class UnhiddenHashes {
+  repositoryClass: string | undefined;
+  tables: ReadonlySet<string> = new Set();
+}
+
 const GUARD = Symbol('declarest.entityGuard');
 
 export const guardEntity = (type: object, guard: Restrictions): void => Reflect.defineMetadata(GUARD, guard, type);

@@ -8,6 +8,12 @@ export function cookieOf({ headers: { cookie = '' } }: HttpRequest, name: string
   return others.length === 0 ? own?.slice(name.length + 1) : undefined;
 }
 
+/** The account endpoints that read cookies, in one application. */
+export class CookieEndpoints {
+  /** `/api/auth/`; `undefined` where there are none. */
+  basePath: string | undefined;
+}
+
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
 /**

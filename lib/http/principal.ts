@@ -43,9 +43,13 @@ export const CREDENTIAL_ROLES = { key: 'KEY', login: 'LOGIN' } as const;
 /** @param expand adds the roles that other roles include */
 export const setRoleHierarchy = (request: RequestOfUser, expand: Expand): void => void (request[EXPAND] = expand);
 
+/** The roles of one application. Access rules and options set them at startup. */
 export class CallerRoles {
   /** The role hierarchy, for callers that no guard has identified. */
   expand: Expand | undefined;
+  /** The roles that options name, apart from rules: their spelling is compared with that of rules. */
+  readonly ofOptions = new Set<string>();
+  /** Every role that a rule or an option names. */
   names: ReadonlySet<string> = new Set();
   hasKeys = false;
 }

@@ -24,7 +24,7 @@ export async function recordLimits(
   operations: readonly OperationDeclaration[],
 ): Promise<RecordLimits> {
   const changes = operations.filter((each) => each.route.takes.includes('id') && effectOf(each) === 'change');
-  const isLimited = plan.parts.some(({ kind }) => kind === 'scope' || kind === 'owner');
+  const isLimited = plan.rowRules.some(({ kind }) => kind === 'scope' || kind === 'owner');
   if (!isLimited || changes.length === 0) return { own: [], some: [] };
   const reads = [await rowsOf(plan, call, 'findAll'), await rowsOf(plan, call, 'findById')];
   const visible = anyOf(...reads.map((each) => each?.visible ?? 'all'));
@@ -46,8 +46,8 @@ async function rowsOf(
   call: Call,
   operation: string,
 ): Promise<Record<'visible' | 'changed', Rows> | undefined> {
-  const parts = plan.parts.filter(({ kind }) => kind === 'scope' || kind === 'owner');
-  const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
+  const parts = plan.rowRules.filter(({ kind }) => kind === 'scope' || kind === 'owner');
+  const task = { plan, call, operation, view: plan.viewsFor(call.request).without };
   try {
     const additions = await Promise.all(parts.map((part) => part.add(task)));
     const rows = (effect: Effect): Rows => allOf(...additions.map((each) => rowsOfAddition(each, effect, KNOWN)));

@@ -1,7 +1,7 @@
 /** Which rows of a resource an operation gives to a caller whose values are not known. */
 import { setTimeout } from 'node:timers/promises';
 import { ScopeReference } from '../crud/declare/scope.js';
-import type { Addition, Part, Plan } from '../crud/plan/plan.js';
+import type { Addition, Plan, RowRule } from '../crud/plan/plan.js';
 import { hashOf } from './code-hash.js';
 import { compileTimeNames, timeOf, type Evaluation } from './present-time.js';
 import { isClaim, type SymbolicCall } from './symbolic-caller.js';
@@ -23,19 +23,19 @@ export const relatedRows = (plan: Plan, makeCall: MakeCall): Promise<Rows> =>
 
 async function rowsOfParts(
   plan: Plan,
-  kinds: readonly Part['kind'][],
+  kinds: readonly RowRule['kind'][],
   operation: string,
   effect: Effect,
   makeCall: MakeCall,
 ): Promise<Rows> {
-  const parts = plan.parts.filter(({ kind }) => kinds.includes(kind));
+  const parts = plan.rowRules.filter(({ kind }) => kinds.includes(kind));
   return allOf(...(await Promise.all(parts.map((part) => rowsOfPart(plan, part, operation, effect, makeCall)))));
 }
 
 /** Calls what decides on rows, so that the call notices the roles that it asks for. */
 export async function askForRoles(plan: Plan, operation: string, makeCall: MakeCall): Promise<void> {
   for (const hasClaims of [true, false])
-    for (const part of plan.parts) await evaluate(plan, part, operation, makeCall(0, hasClaims));
+    for (const part of plan.rowRules) await evaluate(plan, part, operation, makeCall(0, hasClaims));
 }
 
 interface Evaluated extends Evaluation {
@@ -46,12 +46,12 @@ interface Evaluated extends Evaluation {
 /** @returns `undefined` where the code of the application fails */
 async function evaluate(
   plan: Plan,
-  part: Part,
+  part: RowRule,
   operation: string,
   { call }: SymbolicCall,
 ): Promise<Addition | undefined> {
   try {
-    return await part.add({ plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without });
+    return await part.add({ plan, call, operation, view: plan.viewsFor(call.request).without });
   } catch {
     return undefined;
   }
@@ -59,7 +59,7 @@ async function evaluate(
 
 async function rowsOfPart(
   plan: Plan,
-  part: Part,
+  part: RowRule,
   operation: string,
   effect: Effect,
   makeCall: MakeCall,
@@ -109,14 +109,14 @@ export function rowsOfAddition(
 }
 
 /** What decides that cannot be said as a condition: `code: ArticleScope#3f9a1c02`, with a hash of its source. */
-function nameOfPart(plan: Plan, part: Part): string {
+function nameOfPart(plan: Plan, part: RowRule): string {
   const { scope } = plan.options;
   const code = codeOfPart(plan, part);
   if (code === undefined) return `code: ${part.kind} of ${plan.schema.name}`;
   return `code: ${scope instanceof ScopeReference ? scope.provider.name : `scope of ${plan.schema.name}`}#${hashOf(code)}`;
 }
 
-function codeOfPart({ options: { scope } }: Plan, { kind }: Part): object | undefined {
+function codeOfPart({ options: { scope } }: Plan, { kind }: RowRule): object | undefined {
   if (kind !== 'scope') return undefined;
   return scope instanceof ScopeReference ? scope.provider : scope;
 }

@@ -1,4 +1,4 @@
-import type { CanActivate, Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModulesContainer, type ModuleRef } from '@nestjs/core';
 import { notify, type FailureAnswer } from '../http/failure.js';
 import type { HttpRequest } from '../http/http-request.js';
@@ -8,29 +8,13 @@ import { ExpressRoutes } from './express-routes.js';
 import { FastifyRoutes } from './fastify-routes.js';
 import type { HttpAdapter, RouteTable } from './route-table.js';
 
-/** How declarest/testing stops its requests in front of handlers. */
-export interface Probes {
-  readonly guard: CanActivate;
-  /** Whether a request that has access ends in front of a handler outside Nest's routes. */
-  stops(request: HttpRequest): boolean;
+/** The access rules, where the application has them. */
+export abstract class AppliedRules {
+  /** The option `strict`: some warnings are refusals. */
+  abstract readonly isStrict: boolean;
 }
 
-let probesOfTests: Probes | undefined;
-
-export const useProbes = (probes: Probes): void => void (probesOfTests = probes);
-
 export class Application {
-  readonly probes = probesOfTests;
-  /** Whether access rules are applied. */
-  isGuarded = false;
-  /** The base of the endpoints that read cookies, where there are any. */
-  cookiePath?: string;
-  /** The option `strict`: some warnings are refusals. */
-  isStrict = false;
-  /** The roles that options name, apart from rules: their spelling is compared with that of rules. */
-  readonly optionRoles = new Set<string>();
-  /** The `repositoryClass` of users where nothing tells which columns hold hashes, and the tables that it seems to read. */
-  unhidden?: { readonly repositoryClass: string; readonly tables: ReadonlySet<string> };
   private readonly results = new Map<unknown, unknown>();
   private readonly states = new Map<unknown, unknown>();
   private adapterOfResults: HttpAdapter | undefined;
@@ -44,6 +28,15 @@ export class Application {
   /** `undefined` in a microservice or an application context, and under @nestjs/testing before the application is created. */
   get adapter(): HttpAdapter | undefined {
     return this.host.httpAdapter as HttpAdapter | undefined;
+  }
+
+  /** Whether access rules are applied. */
+  get isGuarded(): boolean {
+    return this.providerOf(AppliedRules) !== undefined;
+  }
+
+  get isStrict(): boolean {
+    return this.providerOf(AppliedRules)?.isStrict === true;
   }
 
   beginRouting(): void {

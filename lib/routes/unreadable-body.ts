@@ -5,7 +5,7 @@
 import type { HttpServer } from '@nestjs/common';
 import { failureAnswer, platformStatusOf, UnreadableBody, type Failure } from '../http/failure.js';
 import { MERGE_PATCH } from '../http/json-body.js';
-import { decodePath, pathOf, type HttpRequest } from '../http/http-request.js';
+import { pathOf, type HttpRequest } from '../http/http-request.js';
 import type { Application } from './application.js';
 import { CONTROLLER_METHOD, controllerMethods } from './controller-methods.js';
 import { addBodyGuard, declaredRoute, hasBodyGuard, isOwnRequest, keepBodyError } from './declared-route.js';
@@ -107,17 +107,4 @@ function parseOnFastify(instance: FastifyInstance): void {
   const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } = instance.initialConfig;
   const parser = instance.getDefaultJsonParser(onProtoPoisoning, onConstructorPoisoning);
   instance.addContentTypeParser(MERGE_PATCH, { parseAs: 'string' }, parser);
-}
-
-/**
- * Express answers `/api/products/%ff` itself, before any guard or filter. On the package's own routes the broken escape is
- * read as text, which is not a valid id. Must be called before Nest registers middleware and routes.
- */
-export function readBrokenEscapes({ adapter, routeTable }: Application): void {
-  if (adapter?.getType() !== 'express') return;
-  adapter.use(((request: { url: string } & HttpRequest, _response: unknown, next: () => void): void => {
-    if (request.url.includes('%') && decodePath(pathOf(request)) === undefined && isOwnRequest(request, routeTable))
-      request.url = request.url.replace(/^[^?#]*/, (sent) => sent.replaceAll('%', '%25'));
-    next();
-  }) as never);
 }

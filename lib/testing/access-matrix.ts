@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
+import { AccessDecision, useProbes } from '../access/security-rules.guard.js';
 import type { Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { matchesFurtherLevels, type Pattern } from '../access/pattern.js';
@@ -8,7 +9,6 @@ import { ANY_OTHER_METHOD, type RouteEntry } from '../access/route-access.js';
 import { BASE_ROLE } from '../http/principal.js';
 import type { HttpRequest } from '../http/http-request.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
-import { applicationOf, useProbes } from '../routes/application.js';
 import { ANY_PATH, levelsOf, withoutOptionals } from '../routes/route.js';
 import { addressOf, asSent, bearer, exchange, getProvider, type RequestParts } from './client.js';
 
@@ -40,7 +40,7 @@ export interface MatrixRow {
  */
 export async function accessMatrix(app: INestApplication, { headers = {} }: MatrixOptions = {}): Promise<MatrixRow[]> {
   const rules = getProvider(app, AccessRules);
-  if (!applicationOf(app).probes) {
+  if (!getProvider(app, AccessDecision).probes) {
     const [expected, advice] = ['imported before the application is created', 'Import it at the top of the test file'];
     throw new InvalidOptionError('declarest/testing', expected, 'imported later', advice);
   }

@@ -14,6 +14,7 @@ import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import { cors, corsHeaders } from '../../lib/cors/cors.middleware.js';
 import { checkOrigin } from '../../lib/cors/cors.middleware.js';
 import { routesOf, takeReturnedPaths, uncoveredPaths } from '../../lib/cors/routes-of.js';
+import { CookieEndpoints } from '../../lib/http/cookies.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import { RouteTable } from '../../lib/routes/route-table.js';
 import { applicationOf } from '../../lib/routes/application.js';
@@ -266,7 +267,7 @@ const create = (injector: object, ...origin: [string?]) =>
 function createReading(cookiePath: string | undefined, ...origin: [string?]) {
   const injector = injectorWith(adapterWith(['/a']));
   const middleware = create(injector, ...origin);
-  if (cookiePath !== undefined) applicationOf(injector as never).cookiePath = cookiePath;
+  if (cookiePath !== undefined) applicationOf(injector as never).stateOf(CookieEndpoints).basePath = cookiePath;
   return middleware;
 }
 

@@ -1,6 +1,6 @@
 /** The columns of the table that a `repositoryClass` reads: those with hashes are no fields of any resource. */
 import { Repository } from 'typeorm';
-import { hideColumns, namesSecret } from '../../entities/entity-guard.js';
+import { hideColumns, namesSecret, UnhiddenHashes } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import type { Application } from '../../routes/application.js';
 import { UserRepository } from './user.repository.js';
@@ -16,7 +16,7 @@ export function hideHashes(users: UserRepository, application: Application): voi
   const names = hiddenColumns ?? hashes;
   const tables = new Set(columns.map(({ entityMetadata }) => entityMetadata.tablePath));
   const isUnhidden = !hiddenColumns && hashes.length === 0;
-  if (isUnhidden) application.unhidden = { repositoryClass: type, tables };
+  if (isUnhidden) Object.assign(application.stateOf(UnhiddenHashes), { repositoryClass: type, tables });
   const unknown = names.filter((name) => !paths.includes(name));
   if (unknown.length > 0)
     throw new InvalidOptionError(

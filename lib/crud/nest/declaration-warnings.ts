@@ -3,7 +3,7 @@ import { RequestMethod } from '@nestjs/common';
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { hasInsertListener } from '../../entities/entity-instances.js';
-import { hiddenColumns, namesSecret } from '../../entities/entity-guard.js';
+import { hiddenColumns, namesSecret, UnhiddenHashes } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { condense } from '../../options/condense.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
@@ -47,7 +47,7 @@ export function refuseRoutedHooks(controller: CrudControllerClass): void {
 export function findDeclarationWarnings(
   controllers: readonly CrudControllerClass[],
   resources: readonly Resource<object>[],
-  { unhidden }: Application,
+  application: Application,
 ): string[] {
   return [
     ...condense(controllers.flatMap(overridesOf).flatMap(routeWarnings)),
@@ -58,7 +58,7 @@ export function findDeclarationWarnings(
     ...condense(controllers.flatMap(schemaWarnings)),
     ...indexWarnings(resources),
     ...secretWarnings(resources),
-    ...hashWarnings(resources, unhidden),
+    ...hashWarnings(resources, application.stateOf(UnhiddenHashes)),
     ...unpaginatedWarnings(controllers),
   ];
 }
@@ -199,7 +199,7 @@ function indexWarnings(resources: readonly Resource<object>[]): string[] {
   return listNames('Lookups by columns without an index', unindexed.map(nameOf), 'Decorate them with @Index()');
 }
 
-/** Not `passwordSetAt`, and of numbers not `tokenCount` and `tokens`. */
+/** Leaves out `passwordSetAt`, and numbers such as `tokenCount` and `tokens`. */
 function isSecret({ name, type: { comparison } }: Field): boolean {
   const isNumber = comparison === 'number' || comparison === 'exact number';
   if (isNumber) return namesSecret(/([A-Z]?[a-z]*[a-rt-z]|[A-Z]+)\d*$/.exec(name)?.[0] ?? '');
@@ -224,8 +224,8 @@ function secretWarnings(resources: readonly Resource<object>[]): string[] {
 const LOGIN_NAMES = ['email', 'username', 'login'];
 
 /** Tables of users, of which no column is hidden: one may hold hashes. */
-function hashWarnings(resources: readonly Resource<object>[], unhidden: Application['unhidden']): string[] {
-  if (!unhidden) return [];
+function hashWarnings(resources: readonly Resource<object>[], unhidden: UnhiddenHashes): string[] {
+  if (unhidden.repositoryClass === undefined) return [];
   const holdsUsers = ({ tablePath, propertiesMap }: EntityMetadata): boolean =>
     unhidden.tables.has(tablePath) || LOGIN_NAMES.some((name) => name in propertiesMap);
   const open = resources.flatMap(({ metadata, list, database: { dataSource } }) => {

@@ -2,6 +2,7 @@
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { ConnectionQueues } from '../../database/connections.js';
+import { CallerRoles } from '../../http/principal.js';
 import { condense } from '../../options/condense.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';
@@ -9,8 +10,8 @@ import { declaredRoute } from '../../routes/declared-route.js';
 import { findFailureProviders } from '../../routes/failure-filter.js';
 import type { Route } from '../../routes/route.js';
 import { refuseCollisions } from '../../routes/route-collision.js';
-import { installRequestContext } from '../../routes/request-middleware.js';
-import { answerUnreadableBodies, deferUnreadableBodies, readBrokenEscapes } from '../../routes/unreadable-body.js';
+import { installRequestContext, readBrokenEscapes } from '../../routes/request-middleware.js';
+import { answerUnreadableBodies, deferUnreadableBodies } from '../../routes/unreadable-body.js';
 import { optionsOf, OVERRIDE_NOTE } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
 import { refuseOption, rolesOf, type ResolvedCrudOptions } from '../declare/resolve-options.js';
@@ -20,9 +21,8 @@ import { crudApplicationOf, type CrudApplication, type CrudControllerClass } fro
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
 import type { Override } from './declaration-warnings.js';
 import { describeOnce } from './describe-controllers.js';
-import { longKeyWarnings } from './long-keys.js';
 import { hiddenMethods, pathsOf } from './routes.js';
-import { zoneWarnings } from './time-zones.js';
+import { longKeyWarnings, zoneWarnings } from './column-warnings.js';
 
 const logger = new Logger('CrudModule');
 
@@ -63,7 +63,8 @@ async function check(application: Application, crud: CrudApplication): Promise<v
       const advice = 'Add AuthModule.forRoot({ … }) or AccessModule.forRoot({ … }) to the imports of the root module';
       refuseOption(options, 'access', 'used with AuthModule or AccessModule, which apply it', 'neither', advice);
     }
-  for (const { options } of crud.all) rolesOf(options).forEach((role) => application.optionRoles.add(role));
+  const { ofOptions } = application.stateOf(CallerRoles);
+  for (const { options } of crud.all) rolesOf(options).forEach((role) => ofOptions.add(role));
   for (const resource of crud.all) await prepareSearchIndex(resource);
   const unindexed = crud.all.filter(({ searchIndex, options }) => options.searchIndex && !searchIndex);
   const sentences = unindexed.map(({ options, database: { dataSource } }) => {

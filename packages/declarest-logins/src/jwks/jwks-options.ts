@@ -1,6 +1,6 @@
 /** The options of jwks(): which tokens are accepted, where they are sent, and which user they stand for. */
 import { type CredentialPlace, InvalidOptionError } from 'declarest';
-import { describeValue, option, readOptions, refuseOption } from 'declarest/plugin';
+import { describeValue, option, type OptionsOf, readOptions, refuseOption } from 'declarest/plugin';
 import { isTrustedUrl, TENANT, usableKeys, type KeySource } from './published-keys.js';
 import type { ClaimPaths, UserOf } from './token-claims.js';
 import { type Accepts, areNames, isFunction, isObject } from '../values.js';
@@ -41,11 +41,6 @@ export interface JwksOptions {
    */
   principal?: ClaimPaths | UserOf;
 }
-
-type Defaulted = 'clockTolerance' | 'principal';
-type JwksSettings = Readonly<Required<Pick<JwksOptions, Defaulted>>> & {
-  readonly [K in Exclude<keyof JwksOptions, Defaulted>]: JwksOptions[K];
-};
 
 const ISSUER_ADVICE = 'set for example "https://login.example/realms/shop"';
 const AUDIENCE_ADVICE = 'set the name of this API, such as "https://api.shop.example"';
@@ -91,7 +86,7 @@ const OPTIONS = {
 };
 
 /** @throws InvalidOptionError */
-export function readJwksOptions(options: JwksOptions): JwksSettings {
+export function readJwksOptions(options: JwksOptions): OptionsOf<typeof OPTIONS> {
   const settings = readOptions('jwks', OPTIONS, options);
   if (settings.secret !== undefined && !isSecret(settings.secret))
     refuseOption('jwks', 'secret', 'a text of at least 32 bytes', 'another value', 'set the secret of the issuer');

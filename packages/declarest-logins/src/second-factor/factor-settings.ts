@@ -1,5 +1,5 @@
 /** The options of the plugin `secondFactor`. */
-import { option, readOptions } from 'declarest/plugin';
+import { option, type OptionsOf, readOptions } from 'declarest/plugin';
 
 const isName = (value: unknown): boolean => typeof value === 'string' && /^[^:]+$/.test(value.trim());
 
@@ -8,11 +8,7 @@ const OPTIONS = {
   required: option.names('roles', 'ADMIN'),
 };
 
-export interface FactorSettings {
-  readonly issuer: string | undefined;
-  readonly required: readonly string[];
-}
-
+export type FactorSettings = OptionsOf<typeof OPTIONS>;
 export const FACTOR_SETTINGS = Symbol('declarest.factorSettings');
 
 /** @throws InvalidOptionError */
