@@ -1,5 +1,5 @@
 /**
- * Mutation tests of access rules, tokens, CORS, queries, conditions and row rules. test/mutation/README.md
+ * Mutation tests of access rules, tokens, CORS, queries, conditions and row rules. test/internals/mutation/README.md
  * lists the survivors and their reasons.
  */
 export default {
@@ -38,7 +38,7 @@ export default {
     'lib/entities/permissions.ts',
   ],
   testRunner: 'vitest',
-  vitest: { configFile: 'test/mutation/vitest.config.js', related: false },
+  vitest: { configFile: 'test/internals/mutation/vitest.config.js', related: false },
   coverageAnalysis: 'perTest',
   // A process never frees the ES modules of finished runs.
   maxTestRunnerReuse: 60,

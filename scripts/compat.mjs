@@ -1,5 +1,5 @@
 // Installs the packed package into throw-away applications on other versions of Nest, TypeORM and Node, and runs one
-// black-box suite (test/compat/suite.mjs) against each. Native modules are compiled for each Node, which is slow.
+// black-box suite (test/compat/suite.mjs) against each, and a suite on Jest in one of them (test/compat/e2e). Native modules are compiled for each Node, which is slow.
 //
 //     node scripts/compat.mjs                         everything, in a temporary folder
 //     node scripts/compat.mjs --only nest11-express   combinations whose name holds this text; may be repeated
@@ -21,6 +21,8 @@ const PLATFORMS = { express: '@nestjs/platform-express', fastify: '@nestjs/platf
 /** The types of Node are those of the oldest supported version. */
 const COMMON = { rxjs: '7', 'class-transformer': '0.5.1', '@types/node': '20' };
 const nest = (version) => ({ '@nestjs/common': version, '@nestjs/core': version, '@nestjs/typeorm': version });
+/** A stack with it runs an end-to-end suite too. */
+const JEST = { jest: '30', 'ts-jest': '29', '@types/jest': '30', supertest: '7', '@types/supertest': '7' };
 const STACKS = {
   nest12: {
     module: 'ESM',
@@ -42,7 +44,14 @@ const STACKS = {
     module: 'CommonJS',
     driver: 'better-sqlite3',
     databaseType: 'better-sqlite3',
-    dependencies: { ...nest('11'), typeorm: '0.3', 'better-sqlite3': '12', 'reflect-metadata': '0.2' },
+    dependencies: {
+      ...nest('11'),
+      ...JEST,
+      '@nestjs/testing': '11',
+      typeorm: '0.3',
+      'better-sqlite3': '12',
+      'reflect-metadata': '0.2',
+    },
     typescript: '5.9',
     classValidator: '0.14',
   },
@@ -137,7 +146,7 @@ async function pack() {
 async function tryOut({ stack, node, platform }) {
   const checks = [];
   const folder = join(work, `${stack}-node${node}`);
-  const { module, driver, databaseType } = STACKS[stack];
+  const { module, driver, databaseType, dependencies } = STACKS[stack];
   const check = async (title, test) => {
     try {
       await test();
@@ -174,6 +183,13 @@ async function tryOut({ stack, node, platform }) {
     await app.stop();
     if (/ExperimentalWarning|DeprecationWarning/.test(app.printed())) throw new Error(app.printed());
   });
+  if ('jest' in dependencies)
+    await check('passes an end-to-end suite on Jest', () =>
+      run(tools.path, [join('node_modules', 'jest', 'bin', 'jest.js'), '--config', join('e2e', 'jest-e2e.json')], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, ...environment },
+      }),
+    );
   checks.push(...(await runSuite((env) => start(tools.path, folder, { ...environment, ...env }))));
   return { checks, versions };
 }
@@ -217,9 +233,10 @@ function declare(folder, stack, platform, node) {
   const { module, driver, dependencies, platforms, typescript, classValidator } = STACKS[stack];
   const isEsm = module === 'ESM';
   const replaced = Number(node) >= 22 && driver === 'better-sqlite3' ? { [driver]: '13' } : {};
-  const source = join(folder, 'src');
-  for (const earlier of [source, join(folder, 'dist')]) rmSync(earlier, { recursive: true, force: true });
-  cpSync(join(ROOT, 'test', 'compat', 'app'), source, { recursive: true });
+  const source = join(folder, 'app');
+  for (const earlier of ['app', 'e2e', 'dist']) rmSync(join(folder, earlier), { recursive: true, force: true });
+  for (const each of ['app', 'e2e'])
+    cpSync(join(ROOT, 'test', 'compat', each), join(folder, each), { recursive: true });
   if (platform === 'fastify') renameSync(join(source, 'platform.fastify.ts'), join(source, 'platform.ts'));
   else rmSync(join(source, 'platform.fastify.ts'));
   const json = (name, value) => writeFileSync(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
@@ -247,10 +264,10 @@ function declare(folder, stack, platform, node) {
       skipLibCheck: true,
       experimentalDecorators: true,
       emitDecoratorMetadata: true,
-      rootDir: 'src',
+      rootDir: 'app',
       outDir: 'dist',
     },
-    include: ['src'],
+    include: ['app'],
   });
 }
 

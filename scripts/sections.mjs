@@ -1,8 +1,8 @@
 // Counts the tests of each section of the contract, and fails when a section has none. Sections 7 to 10 are its second
 // part, on generated CRUD.
 //
-//     node scripts/sections.mjs                counts the titles written in test/
-//     node scripts/sections.mjs results.json   counts the tests that passed in a run of `npm test -- --reporter=json --outputFile=results.json`
+//     node scripts/sections.mjs                counts the titles written in test/ and sample-app/test/
+//     node scripts/sections.mjs results.json   counts the tests that passed in a run of `npx vitest run --reporter=json --outputFile=results.json`
 //
 // Titles name sections in brackets: '[2.3] …', '[2.3] [4.1] …' or '[2.3, 4.1] …'. In a run, a test also counts for the
 // sections that its describe blocks name.
@@ -72,9 +72,11 @@ const LEADING_TAGS = new RegExp(String.raw`^(?:${TAG}\s*)+`);
 
 /** Titles that begin with a tag. `rows[5]` in code is not a tag. */
 function* titlesWritten() {
-  for (const name of readdirSync('test', { recursive: true })) {
-    if (!name.endsWith('.spec.ts')) continue;
-    const file = join('test', name);
+  const names = ['test', 'sample-app/test'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((name) => join(folder, name)),
+  );
+  for (const file of names) {
+    if (!file.endsWith('spec.ts')) continue;
     const titles = readFileSync(file, 'utf8').matchAll(new RegExp(String.raw`['"\`]((?:${TAG}\s*)+)`, 'g'));
     for (const [, title] of titles) yield { file, title };
   }

@@ -7,6 +7,9 @@ import PACKAGE from '../package.json' with { type: 'json' };
 
 const LIB = fileURLToPath(new URL('../lib', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
+const TEST = fileURLToPath(new URL('.', import.meta.url));
+/** So many specs outside of test/internals import internals. The number may only fall. */
+const SPECS_WITH_INTERNALS = 53;
 const MAX_LINES_PER_FILE = 250;
 /** At most so many lines in each folder of lib/, without those of its own folders. A limit may only fall. */
 const MAX_LINES: Readonly<Record<string, number>> = {
@@ -376,6 +379,19 @@ describe('imports', () => {
         .map((specifier) => `${path} imports ${specifier}`),
     );
     expect(deep).toEqual([]);
+  });
+});
+
+describe('specs', () => {
+  it('import internals only below test/internals, but for a number of them that may only fall', () => {
+    const internal = /'(?:\.\.\/)+((?:lib|packages\/[\w-]+\/src)\/[^']+)'/g;
+    const entry = /^(lib(\/(express|openapi|plugin|testing))?|packages\/[\w-]+\/src(\/[\w-]+)?)\/index\.js$/;
+    const outside = readdirSync(TEST, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.spec.ts') && !path.startsWith(`internals${sep}`))
+      .filter((path) =>
+        [...readFileSync(join(TEST, path), 'utf8').matchAll(internal)].some(([, target = '']) => !entry.test(target)),
+      );
+    expect(outside).toHaveLength(SPECS_WITH_INTERNALS);
   });
 });
 

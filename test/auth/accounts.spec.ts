@@ -29,7 +29,7 @@ import { databaseFailureOf } from '../../lib/entities/database-errors.js';
 import { BUSY_CASES, makeBusy, SERVER_DATABASES, startProxy } from '../harness/busy-databases.js';
 import { type Answer, request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
-import { bootError, PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
+import { bootError, ONE_PLATFORM, type RunningApp, startApp } from '../harness/platforms.js';
 import { startShop, User } from '../harness/shop.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 import {
@@ -214,7 +214,7 @@ describe('UserAccounts', () => {
       await racing.close();
     });
 
-    it.each(PLATFORMS)("[1] README's FirstAdministrator survives a second start on %s", async (platform) => {
+    it.each(ONE_PLATFORM)("[1] README's FirstAdministrator survives a second start on %s", async (platform) => {
       const database = await createDatabase();
       const root = {
         imports: [TypeOrmModule.forRoot(database.options), AuthModule.forRoot(AUTH)],
@@ -249,7 +249,7 @@ class MineController {
   }
 }
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   it("[1] errors of UserAccounts thrown by the application's own controller are 400", async () => {
     const app = await startAuth(platform, { controllers: [MembersController] });
     const body = { email: 'ann@example.com', password: PASSWORD };
@@ -339,7 +339,7 @@ describe('a repositoryClass', () => {
     bcryptRounds: 4,
   });
 
-  describe.each(PLATFORMS)('on %s', (platform) => {
+  describe.each(ONE_PLATFORM)('on %s', (platform) => {
     let running: RunningApp;
     const start = async (repositoryClass: Type<UserRepository>): Promise<void> => {
       running = await startApp(platform, {
@@ -471,7 +471,7 @@ describe('database errors', () => {
     }
   }
 
-  const cases = PLATFORMS.flatMap((platform) =>
+  const cases = ONE_PLATFORM.flatMap((platform) =>
     BUSY_CASES.map((each) => [platform, each.database, each.what, each] as const),
   );
 
@@ -489,7 +489,7 @@ describe('database errors', () => {
     },
   );
 
-  describe.each(PLATFORMS)('on %s', (platform) => {
+  describe.each(ONE_PLATFORM)('on %s', (platform) => {
     for (const database of SERVER_DATABASES)
       it(`[2.3] while ${database} is down every endpoint is 503 with Retry-After, and works again afterwards`, async () => {
         const proxy = await startProxy(database);
@@ -516,7 +516,7 @@ describe('database errors', () => {
     });
   });
 
-  (DATABASES.includes('postgres') ? it : it.skip).each(PLATFORMS)(
+  (DATABASES.includes('postgres') ? it : it.skip).each(ONE_PLATFORM)(
     '[2.3] on %s a registration that is stored is 201, even if reading it back finds the pool full',
     async (platform) => {
       const extra = { max: 1, connectionTimeoutMillis: 1_000 };

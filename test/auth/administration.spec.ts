@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
 import { Mailbox, mailsTo } from './mailbox.js';
@@ -37,7 +37,7 @@ class Rules extends SecurityConfig {
   }
 }
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(DATABASES)('on %s', (database) => {
     let app: AuthApp;
     let boss: Session;

@@ -17,7 +17,7 @@ import { as as clientOf } from 'declarest/testing';
 import { Column, DataSource, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
 import { createDatabase, type DatabaseName, DATABASES } from '../harness/databases.js';
-import { linesOf, PLATFORMS, type RunningApp, startApp } from '../harness/platforms.js';
+import { linesOf, ONE_PLATFORM, type RunningApp, startApp } from '../harness/platforms.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 import { AUTH, bootAuth, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
 
@@ -85,7 +85,7 @@ class Rules extends SecurityConfig {
 
 const payloadOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(DATABASES)('two tenants on %s', (database) => {
     let running: RunningApp;
     let drop: () => Promise<void>;

@@ -13,7 +13,7 @@ import {
 import { Column, DataSource, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn, type Repository } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
-import { bootError, linesOf, PLATFORMS, startApp } from '../harness/platforms.js';
+import { bootError, linesOf, ONE_PLATFORM, startApp } from '../harness/platforms.js';
 import { AUTH, PASSWORD } from './auth-app.js';
 
 class Person extends AuthUser {}
@@ -175,7 +175,7 @@ async function start(
   return { root, onClose: drop };
 }
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(DATABASES)('on %s', (database) => {
     it.each<[string, Type<UserRepository>, readonly string[]]>([
       ['found by its name', Accounts, ['keys.resetToken']],

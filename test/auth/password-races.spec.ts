@@ -4,7 +4,7 @@ import { OneTimeToken, AuthSession, UserRepository } from 'declarest';
 import { DataSource } from 'typeorm';
 import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
 import { beforeStatement } from './slow-statements.js';
 import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
@@ -14,7 +14,7 @@ const STOLEN = 'a password of the thief';
 
 type AnyMethod = (...given: unknown[]) => Promise<unknown>;
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(DATABASES)('on %s', (database) => {
     let app: AuthApp;
     let email: string;

@@ -13,7 +13,7 @@ import {
 import { DataSource } from 'typeorm';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, unique, uniqueEmail, whole } from './auth-app.js';
 import { AccountTables } from '../../lib/auth/tables/account-tables.js';
 import { Background } from '../../lib/auth/plugins/background.js';
@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(DATABASES)('on %s', (database) => {
     let app: AuthApp;
     beforeAll(async () => {

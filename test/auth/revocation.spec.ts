@@ -13,7 +13,7 @@ import { createDatabase, DATABASES } from '../harness/databases.js';
 import { AccountTables } from '../../lib/auth/tables/account-tables.js';
 import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
 import { SessionChecks } from '../../lib/auth/sessions/session-checks.js';
-import { linesOf, PLATFORMS, startApp, type RunningApp } from '../harness/platforms.js';
+import { linesOf, ONE_PLATFORM, startApp, type RunningApp } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { claims, makeToken } from '../harness/tokens.js';
 import { AUTH, PASSWORD, startAuth, uniqueEmail, WhoController } from './auth-app.js';
@@ -34,7 +34,7 @@ class Rules extends SecurityConfig {
 }
 
 describe.each(DATABASES)('immediate revocation on %s', (database) => {
-  describe.each(PLATFORMS)('on %s', (platform) => {
+  describe.each(ONE_PLATFORM)('on %s', (platform) => {
     /** Two instances of one application. */
     let apps: [RunningApp, RunningApp];
     let drop: () => Promise<void>;
@@ -152,7 +152,7 @@ describe.each(DATABASES)('immediate revocation on %s', (database) => {
   });
 });
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   it('messages of one connection at the same time all have the user, while the session is read', async () => {
     /** Another guard of the application: other messages arrive between the decision and the handler. */
     const slow = { canActivate: () => delay(10).then(() => true) };
@@ -201,7 +201,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 });
 
-describe.each(PLATFORMS)('without the database, on %s', (platform) => {
+describe.each(ONE_PLATFORM)('without the database, on %s', (platform) => {
   it('no token counts, also at a route that needs no database', async () => {
     @Authenticated()
     @Controller()

@@ -2,7 +2,7 @@
 import { AuthEvents, AuthSession } from 'declarest';
 import { DataSource } from 'typeorm';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
 import { slowStatements } from './slow-statements.js';
 
@@ -40,7 +40,7 @@ const statusesOf = async (app: AuthApp, all: readonly Tokens[]): Promise<number[
 
 afterEach(() => vi.restoreAllMocks());
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(DATABASES)('with maxSessions on %s', (database) => {
     let app: AuthApp;
     beforeAll(async () => {

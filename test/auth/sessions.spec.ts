@@ -14,7 +14,7 @@ import { DataSource } from 'typeorm';
 import { SessionStore } from '../../lib/auth/sessions/session-store.js';
 import type { Answer } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { claims, makeToken, TEST_SECRET } from '../harness/tokens.js';
 import { request } from '../harness/client.js';
@@ -63,7 +63,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const DAY = 24 * 60 * 60 * 1000;
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(DATABASES)('with sessions on %s', (database) => {
     let app: AuthApp;
     beforeAll(async () => {

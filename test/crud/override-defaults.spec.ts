@@ -4,7 +4,7 @@ import { CrudController } from 'declarest';
 import { as } from 'declarest/testing';
 import { Column, DeleteDateColumn, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { authModule } from '../access/ruled-app.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { type CrudService, startCrud, wrongFields } from './service.js';
 
 @Entity()
@@ -42,7 +42,7 @@ class Boxes extends CrudController({
   }
 }
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let service: CrudService;
   beforeAll(async () => {
     service = await startCrud(platform, {

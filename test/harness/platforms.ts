@@ -16,8 +16,14 @@ import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 
 export type Platform = 'express' | 'fastify';
 
-/** For `describe.each(PLATFORMS)('[2.3] register on %s', (platform) => …)`. */
+/**
+ * For `describe.each(PLATFORMS)('[2.3] register on %s', (platform) => …)`, in specs of what reads requests or writes headers:
+ * routes, bodies, cookies, tokens, addresses. They run on one database, unless they say why not.
+ */
 export const PLATFORMS = ['express', 'fastify'] as const satisfies Platform[];
+
+/** For all other specs: accounts, codes, keys, races and SQL are the same on both. `DATABASES` multiplies those of SQL. */
+export const ONE_PLATFORM: readonly Platform[] = ['express'];
 
 export type RootModule = Type | DynamicModule | ModuleMetadata;
 
@@ -98,6 +104,8 @@ async function start(platform: Platform, root: RootModule, options: StartOptions
     });
     await options.configure?.(app);
     await app.listen(0, '127.0.0.1');
+    // A client of a test on a slow machine may use a kept connection in the moment in which it ends after 5 s.
+    app.getHttpServer().keepAliveTimeout = 0;
   } catch (error) {
     // The first error is the one to report.
     await close().catch(() => undefined);

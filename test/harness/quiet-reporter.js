@@ -5,7 +5,7 @@ import { isInstalled, PROXIES } from './proxies.js';
 import { isLeftOut, RANDOM_SUITES } from './random-suites.js';
 import { SERVERS } from './servers.js';
 
-/** Prints failures in full as they occur, then the totals, then the suites that did not run and how to run them. */
+/** Prints how far the run is, failures in full as they occur, then the totals, then the suites that did not run and how to run them. */
 export default class QuietReporter {
   #startTime = Date.now();
   #files = 0;
@@ -31,7 +31,19 @@ export default class QuietReporter {
     const parts = [...failures, ...logged.map(({ type, content }) => `${type}: ${content}`)];
     if (failures.length > 0) print(`FAIL ${relative('.', file.moduleId)}\n${parts.join('\n')}`);
     this.#done += 1;
-    if (process.stderr.isTTY) process.stderr.write(`\r${this.#done} of ${this.#files} test files\r`);
+    this.#printProgress();
+  }
+
+  /** A terminal has one line that changes with each file, a log a line for each tenth of the files. */
+  #printProgress() {
+    const progress = `${this.#done} of ${this.#files} test files`;
+    if (process.stderr.isTTY) process.stderr.write(`\r${progress}\r`);
+    else if ((this.#done * 10) % this.#files < 10 && this.#done < this.#files)
+      print(`${progress}, ${this.#seconds()} s`);
+  }
+
+  #seconds() {
+    return Math.round((Date.now() - this.#startTime) / 1000);
   }
 
   /**
@@ -45,7 +57,7 @@ export default class QuietReporter {
       files.reduce((sum, { children }) => sum + [...children.allTests(state)].length, 0);
     print(`Test files: ${files.length - failedFiles} passed, ${failedFiles} failed`);
     print(`Tests:      ${count('passed')} passed, ${count('failed')} failed`);
-    print(`Time:       ${Math.round((Date.now() - this.#startTime) / 1000)} s`);
+    print(`Time:       ${this.#seconds()} s`);
     for (const { suites, command } of leftOut()) print(`Left out: ${suites}. To run them: ${command}`);
   }
 }
@@ -83,7 +95,7 @@ function leftOut() {
   const missing = PROXIES.filter((proxy) => !isInstalled(proxy));
   const proxies = {
     suites: `the suites behind ${missing.map(({ name }) => name).join(', ')}`,
-    command: `apt-get install ${missing.map((proxy) => proxy.package).join(' ')} && npm test -- test/proxies`,
+    command: `apt-get install ${missing.map((proxy) => proxy.package).join(' ')} && npx vitest run test/proxies`,
   };
   const random = RANDOM_SUITES.filter(isLeftOut).map(({ command }) => ({ suites: 'random cases', command }));
   return [...servers, ...(browserPath ? [] : [browser]), ...(missing.length > 0 ? [proxies] : []), ...random];

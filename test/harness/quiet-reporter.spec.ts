@@ -53,6 +53,15 @@ it('prints the totals and no line for a test file that passed', () => {
   expect(text).not.toContain('passed.spec.ts');
 });
 
+it('prints a line for each tenth of the test files', () => {
+  const files = (count: number): File[] =>
+    Array.from({ length: count }, (_, index) => ({ moduleId: `/a/${index}.spec.ts` }));
+  const progress = (count: number): string[] =>
+    [...printed(...files(count)).matchAll(/^(\d+) of \d+ test files, 0 s$/gm)].map(([, done = '']) => done);
+  expect(progress(31)).toEqual(['4', '7', '10', '13', '16', '19', '22', '25', '28']);
+  expect(progress(3)).toEqual(['1', '2']);
+});
+
 it('prints a failure in full', () => {
   const text = printed({ moduleId: '/a/failed.spec.ts', failed: ['first line\n  last line'] });
   expect(text).toMatch(
@@ -70,7 +79,7 @@ it('names the suites that were left out, and the command that runs them', () => 
 it('names the proxies that are not installed, and their packages', () => {
   vi.stubEnv('PATH', '/nowhere');
   expect(printed()).toContain(
-    'Left out: the suites behind nginx, Apache, Caddy, HAProxy. To run them: apt-get install nginx-light apache2-bin caddy haproxy && npm test -- test/proxies\n',
+    'Left out: the suites behind nginx, Apache, Caddy, HAProxy. To run them: apt-get install nginx-light apache2-bin caddy haproxy && npx vitest run test/proxies\n',
   );
   const folder = mkdtempSync(join(tmpdir(), 'declarest-path-'));
   for (const command of ['nginx', 'caddy']) writeFileSync(join(folder, command), '');

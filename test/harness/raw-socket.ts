@@ -50,7 +50,7 @@ export function rawTarget(port: number, target: string, parts: RawRequestParts =
   const { method = 'GET', headers = [], body } = parts;
   const lines = [`${method} ${target} HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: close', ...headers];
   if (body !== undefined) lines.push(`Content-Length: ${Buffer.byteLength(body, 'latin1')}`);
-  return rawRequest(port, `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`);
+  return rawRequest(port, `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`, { timeoutMs: 60_000 });
 }
 
 /** Parses one HTTP/1.1 response. */

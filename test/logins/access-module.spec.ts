@@ -18,7 +18,7 @@ import { explain } from '../../lib/reach/explain.js';
 import { authModule } from '../access/ruled-app.js';
 import { request } from '../harness/client.js';
 import { untilLimit } from '../harness/limit.js';
-import { bootError, linesOf, PLATFORMS, startApp } from '../harness/platforms.js';
+import { bootError, linesOf, ONE_PLATFORM, startApp } from '../harness/platforms.js';
 import { type NotesApp, RoutesController, Rules, startNotes } from './notes-app.js';
 
 /** `ann EDITOR` in `X-User`: the id and the roles. */
@@ -48,7 +48,7 @@ class TicketLogin {
 
 const of = (user: string) => ({ headers: { 'x-user': user } });
 
-describe.each(PLATFORMS)('users of a function on %s', (platform) => {
+describe.each(ONE_PLATFORM)('users of a function on %s', (platform) => {
   let app: NotesApp;
   afterEach(() => app?.close());
   const start = async (authenticate: AccessModuleOptions['authenticate'] = byHeader, options = {}, more = {}) =>

@@ -9,7 +9,7 @@ import { applicationOf } from '../../lib/routes/application.js';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { Mailbox } from '../auth/mailbox.js';
 import { request } from '../harness/client.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 
 interface LoggedIn {
   readonly id: number;
@@ -35,7 +35,7 @@ const ENDS: Record<string, (app: AuthApp, user: LoggedIn, admin: string) => Prom
   'the application': (app, { id }) => app.app.get(UserAccounts).setPassword(id, 'a third long password'),
 };
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let app: AuthApp;
   let admin: string;
   /** `POST /api/auth/keys`: every route of accounts that is refused without a token. */

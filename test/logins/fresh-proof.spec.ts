@@ -11,7 +11,7 @@ import { endpointsOf } from '../../lib/auth/plugins/auth-plugins.js';
 import { type AuthApp, bootAuth, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { Mailbox } from '../auth/mailbox.js';
 import { type Answer, request } from '../harness/client.js';
-import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { linesOf, ONE_PLATFORM } from '../harness/platforms.js';
 import { AuthenticatorApp } from './authenticator-app.js';
 import { Person } from './passkeys/passkey-app.js';
 
@@ -96,7 +96,7 @@ it('[2.9] [issue 18] a factor of users whose address nobody verifies is one warn
   expect(await warned([secondFactor({ issuer: 'Shop' })], { loginMethod: 'username' })).toBe(0);
 });
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe.each(['with sessions', 'without sessions'])('%s', (mode) => {
     const hasSessions = mode === 'with sessions';
     let app: AuthApp;

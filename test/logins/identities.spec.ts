@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { expectFailure, PASSWORD, unique } from '../auth/auth-app.js';
 import { beforeStatement, slowStatements } from '../auth/slow-statements.js';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { browse, CLIENT, type IdentityProvider, startProvider } from './identity-provider.js';
 import { BASE, type OidcApp, startOidc } from './oidc-app.js';
 
@@ -14,7 +14,7 @@ const OTHER = 'https://shop.example/login/other';
 const ONLY_WAY = 'Without a password, one login at a provider must stay: set a password, or link another login first';
 
 describe.each(DATABASES)('on %s', (database) => {
-  describe.each(PLATFORMS)('on %s', (platform) => {
+  describe.each(ONE_PLATFORM)('on %s', (platform) => {
     let app: OidcApp;
     let main: IdentityProvider;
     let other: IdentityProvider;

@@ -8,7 +8,7 @@ import type { AuthenticateOption } from 'declarest';
 import { exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from 'jose';
 import { type Compiled, compile, REPOSITORY } from '../compiled.js';
 import { type Block, blocksOf } from '../docs-blocks.js';
-import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { linesOf, ONE_PLATFORM } from '../harness/platforms.js';
 import { type NotesApp, startNotes } from './notes-app.js';
 
 interface Recipe {
@@ -445,7 +445,7 @@ it('each recipe has a token here, and at most 10 lines', () => {
   expect(long.map(({ title }) => title)).toEqual([]);
 });
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let app: NotesApp;
   afterEach(() => app?.close());
 

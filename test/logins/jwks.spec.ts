@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { type CryptoKey, exportSPKI, generateKeyPair, importJWK, type JWK, UnsecuredJWT } from 'jose';
 import { jwks, type JwksOptions } from 'declarest-logins/jwks';
 import { claims, makeToken } from '../harness/tokens.js';
-import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { linesOf, ONE_PLATFORM, type Platform } from '../harness/platforms.js';
 import { AUDIENCE, type Issuer, startIssuer } from './issuer.js';
 import { type NotesApp, startNotes } from './notes-app.js';
 
@@ -23,7 +23,7 @@ afterEach(async () => {
   await app?.close();
 });
 
-const start = async (options: Partial<JwksOptions> = {}, platform: (typeof PLATFORMS)[number] = 'express') =>
+const start = async (options: Partial<JwksOptions> = {}, platform: Platform = 'express') =>
   (app = await startNotes(platform, {
     authenticate: jwks({ issuer: issuer.issuer, audience: AUDIENCE, ...options }),
   }));
@@ -33,7 +33,7 @@ const userOf = async (token: string) => (await app.get('/api/me', { token })).js
 /** From now on. */
 const afterSeconds = (seconds: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1000 });
 
-describe.each(PLATFORMS)('tokens of an issuer on %s', (platform) => {
+describe.each(ONE_PLATFORM)('tokens of an issuer on %s', (platform) => {
   it('have the user and the roles of their claims, and open what the rules allow', async () => {
     await start({ principal: { roles: 'realm_access.roles', tenantId: 'organization.id' } }, platform);
     const token = await issuer.sign({

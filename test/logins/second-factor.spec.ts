@@ -28,7 +28,7 @@ import { type AuthApp, type AuthAppOptions, bootAuth, PASSWORD } from '../auth/a
 import { expectFailure, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { beforeStatement } from '../auth/slow-statements.js';
 import { type Answer, request } from '../harness/client.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { StatementLog } from '../harness/statement-log.js';
 import { AuthenticatorApp, payloadOf } from './authenticator-app.js';
@@ -83,7 +83,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let app: AuthApp;
   const start = async (
     options: SecondFactorOptions = {},

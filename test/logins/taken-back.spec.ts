@@ -6,14 +6,14 @@ import { expectFailure, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-ap
 import { Mailbox, mailsTo } from '../auth/mailbox.js';
 import { beforeStatement } from '../auth/slow-statements.js';
 import { request } from '../harness/client.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { AuthenticatorApp } from './authenticator-app.js';
 import { browse, CLIENT, type IdentityProvider, startProvider } from './identity-provider.js';
 import { type OidcApp, startOidc } from './oidc-app.js';
 
 const MAIN = 'https://shop.example/login/main';
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let app: OidcApp;
   let provider: IdentityProvider;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describeForCallers } from 'declarest';
 import { as } from '../../lib/testing/client.js';
 import { startCrud } from '../crud/service.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { CALLERS, type Clinic, type Permitted, type Schema, startClinic } from './clinic.js';
 
 type Args = Readonly<Record<string, unknown>>;
@@ -59,7 +59,7 @@ function callsOf(tool: Tool, id: number): Call[] {
   });
 }
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let clinic: Clinic;
   beforeAll(async () => {
     clinic = await startClinic(platform, { include: ['exports', 'purge'] });

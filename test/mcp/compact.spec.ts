@@ -3,7 +3,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import type { Client } from '@modelcontextprotocol/client';
 import { as } from '../../lib/testing/client.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import type { Answer } from '../harness/client.js';
 import { CALLERS, type Clinic, type Permitted, RESOURCES, ROLES, type Schema, startClinic } from './clinic.js';
 import { startMcp } from './service.js';
@@ -12,7 +12,7 @@ const callerOf = (role: (typeof ROLES)[number]) => CALLERS[ROLES.indexOf(role) +
 /** The application counts for itself. */
 const OWN = ['dailyTotals', 'desk'];
 
-describe.each(PLATFORMS)('compact tools on %s', (platform) => {
+describe.each(ONE_PLATFORM)('compact tools on %s', (platform) => {
   let clinic: Clinic;
   beforeAll(async () => {
     clinic = await startClinic(platform, { tools: 'compact' });

@@ -1,6 +1,6 @@
 /** Tools for callers with API keys: those that rules give them are listed. */
 import { SecurityConfig } from 'declarest';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { startMcp } from './service.js';
 
 class Rules extends SecurityConfig {
@@ -11,7 +11,7 @@ class Rules extends SecurityConfig {
   }
 }
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   it('a key sees what takes keys, and a login what takes logins', async () => {
     const service = await startMcp(platform, {
       auth: { plugins: [{ name: 'keys', setup: (core) => core.identifyKeys() }] },

@@ -14,7 +14,7 @@ import { send } from '../../packages/declarest-mcp/src/application-request.js';
 import { authModule } from '../access/ruled-app.js';
 import { startCrud } from '../crud/service.js';
 import { request } from '../harness/client.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { documentOf } from '../openapi/described.js';
 import { EDITOR, MCP_URL, slow, startMcp } from './service.js';
 
@@ -65,7 +65,7 @@ describe('the address of the application', () => {
   });
 });
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   it('a client that goes ends its call', async () => {
     const service = await startMcp(platform);
     const begun = once(slow, 'begun');

@@ -20,7 +20,7 @@ import { Authenticated, Public, Roles } from '../../lib/access/access-decorators
 import { compileRouteAccess, type RouteAccess } from '../../lib/access/route-access.js';
 import { declaredRules, SecurityConfig } from '../../lib/access/security-config.js';
 import { type Random, seeded } from '../access/random.js';
-import { handling } from '../mutation/declared.js';
+import { handling } from '../internals/mutation/declared.js';
 import {
   distinct,
   type Platform,

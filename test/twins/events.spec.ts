@@ -37,7 +37,7 @@ import {
 } from 'typeorm';
 import { AccessModule } from 'declarest';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
-import { PLATFORMS, type Platform } from '../harness/platforms.js';
+import { ONE_PLATFORM, type Platform } from '../harness/platforms.js';
 import { Seen, startTwins } from './twins.js';
 
 const seen = new Seen();
@@ -207,7 +207,7 @@ const WHO = {
   'a global subscriber': { twins: [GeneratedAccount, HandwrittenAccount], listened: [undefined] },
 } as const;
 
-const CASES = PLATFORMS.flatMap((platform) =>
+const CASES = ONE_PLATFORM.flatMap((platform) =>
   DATABASES.flatMap((database) => (Object.keys(WHO) as (keyof typeof WHO)[]).map((who) => [platform, database, who])),
 ) as [Platform, DatabaseName, keyof typeof WHO][];
 

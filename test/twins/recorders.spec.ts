@@ -12,7 +12,7 @@ import {
   PrimaryGeneratedColumn,
 } from 'typeorm';
 import { DATABASES } from '../harness/databases.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { Seen, startTwins, type Twins } from './twins.js';
 
 abstract class Note {
@@ -46,7 +46,7 @@ class RecordingSubscriber implements EntitySubscriberInterface {
   }
 }
 
-describe.each(PLATFORMS)('%s', (platform) => {
+describe.each(ONE_PLATFORM)('%s', (platform) => {
   describe.each(DATABASES)('%s', (database) => {
     let twins: Twins;
 

@@ -7,7 +7,7 @@ import { DataSource } from 'typeorm';
 import { type AuthApp, expectFailure, PASSWORD, whole } from '../../auth/auth-app.js';
 import { Mailbox, mailsTo } from '../../auth/mailbox.js';
 import { beforeStatement } from '../../auth/slow-statements.js';
-import { PLATFORMS } from '../../harness/platforms.js';
+import { ONE_PLATFORM } from '../../harness/platforms.js';
 import { DescribedApi, documentOf } from '../../openapi/described.js';
 import { accountsOf, ORIGIN, PASSKEYS, Person, rowsOf, startPasskeyApp } from './passkey-app.js';
 import { type Forgery, newKey, SoftwareAuthenticator } from './software-authenticator.js';
@@ -16,7 +16,7 @@ const NOT_VALID = 'This passkey is not valid, or its challenge was used or has e
 const UV_MISSING = 0x01;
 const UP_MISSING = 0x04;
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let app: AuthApp;
   beforeAll(async () => {
     app = await startPasskeyApp(platform);
@@ -486,7 +486,7 @@ class CopyingAuthenticator extends SoftwareAuthenticator {
   }
 }
 
-describe.each(PLATFORMS)('with other plugins on %s', (platform) => {
+describe.each(ONE_PLATFORM)('with other plugins on %s', (platform) => {
   let app: AuthApp;
   afterEach(() => app.close());
 

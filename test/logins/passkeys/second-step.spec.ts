@@ -8,7 +8,7 @@ import { DataSource } from 'typeorm';
 import { type AuthApp, expectFailure, PASSWORD } from '../../auth/auth-app.js';
 import { beforeStatement } from '../../auth/slow-statements.js';
 import { type Answer, request } from '../../harness/client.js';
-import { PLATFORMS } from '../../harness/platforms.js';
+import { ONE_PLATFORM } from '../../harness/platforms.js';
 import { DescribedApi, documentOf } from '../../openapi/described.js';
 import { AuthenticatorApp, payloadOf } from '../authenticator-app.js';
 import { accountsOf, ORIGIN, Person, RP_ID, startPasskeyApp } from './passkey-app.js';
@@ -45,7 +45,7 @@ class Rules extends SecurityConfig {
   }
 }
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   let app: AuthApp;
   const start = async (plugins: AuthPlugin[] = [ASKED], auth: Partial<AuthOptions> = {}): Promise<void> => {
     const more = { controllers: [PayoutsController], providers: [Rules] };

@@ -3,10 +3,10 @@ import { compileAccess, inApplication } from '../../../lib/cli/compile-applicati
 import { explainReach } from '../../../lib/reach/explain-reach.js';
 import { compileReach } from '../../../lib/reach/reach.js';
 import { describeRows } from '../../../lib/reach/rows.js';
-import { PLATFORMS } from '../../harness/platforms.js';
+import { ONE_PLATFORM } from '../../harness/platforms.js';
 import { clinicModule } from './clinic.js';
 
-it.each(PLATFORMS)('explains for every caller the rows of the table on %s', async (platform) => {
+it.each(ONE_PLATFORM)('explains for every caller the rows of the table on %s', async (platform) => {
   const compared = await inApplication(clinicModule(), platform, async (app) => {
     const compiled = await compileAccess(app);
     const { callers, resources } = await compileReach(app, compiled);
