@@ -68,7 +68,7 @@ const MAX_LINES_OF_LOGINS: Readonly<Record<string, number>> = {
   jwks: 413,
   'login-steps': 148,
   oidc: 992,
-  passkeys: 1_010,
+  passkeys: 1_009,
   'second-factor': 548,
 };
 

@@ -39,4 +39,4 @@ export { OutageLog } from '../database/outage-log.js';
 // Options
 export { option, readOptions, refuseOption } from './options.js';
 export { describe as describeValue } from '../options/invalid-option.js';
-export type { OptionsOf } from '../options/option-table.js';
+export type { OptionRow, OptionsOf } from '../options/option-table.js';

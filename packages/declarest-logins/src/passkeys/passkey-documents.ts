@@ -1,5 +1,5 @@
 /** Schemas of the bodies and answers of passkeys, for the OpenAPI document. */
-import { answers, type DocumentParts, type JsonSchema, type NamedSchema, schemas } from 'declarest/plugin';
+import { type DocumentParts, type JsonSchema, type NamedSchema, schemas } from 'declarest/plugin';
 const BASE64URL = { type: 'string', pattern: '^[\\w-]+$', maxLength: 16_384 };
 
 const credential = (response: Readonly<Record<string, JsonSchema>>, optional: typeof response): JsonSchema => ({
@@ -41,5 +41,4 @@ export const PASSKEY: NamedSchema = {
   }),
 };
 
-const CEREMONY = { type: 'object', description: 'The options of the ceremony as JSON (WebAuthn level 3).' };
-export const startAnswer = { 200: answers.plain('For the browser', CEREMONY) };
+export const CEREMONY = { type: 'object', description: 'The options of the ceremony as JSON (WebAuthn level 3).' };

@@ -12,7 +12,7 @@ import {
   type EndpointCall,
   schemas,
 } from 'declarest/plugin';
-import { ADDITION, LOGIN, NAME, PASSKEY, REGISTRATION, START_REGISTRATION, startAnswer } from './passkey-documents.js';
+import { ADDITION, CEREMONY, LOGIN, NAME, PASSKEY, REGISTRATION, START_REGISTRATION } from './passkey-documents.js';
 import type { ChallengeOwner } from './passkey-challenges.js';
 import { PasskeyStore } from './passkey-store.js';
 import type { Passkey } from './passkey-tables.js';
@@ -49,7 +49,7 @@ const startEndpoint = (
     optionalTexts: {},
     ...endpoint,
     limit: false,
-    answers: { ...startAnswer, ...answers.limited, ...endpoint.answers },
+    answers: { 200: answers.plain('For the browser', CEREMONY), ...answers.limited, ...endpoint.answers },
     async run(services, call) {
       await services.attempts.take({ action: 'passkeyChallenge', address: call.address });
       return { success: true, data: await start(services, call) };
