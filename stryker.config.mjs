@@ -1,5 +1,5 @@
 /**
- * Mutation tests of access rules, tokens, CORS, queries, conditions and row rules. docs/internals/mutation-testing.md
+ * Mutation tests of access rules, tokens, CORS, queries, conditions and row rules. test/mutation/README.md
  * lists the survivors and their reasons.
  */
 export default {
@@ -32,6 +32,7 @@ export default {
     'lib/crud/rows/field-permissions.ts',
     'lib/crud/rows/owner.ts',
     'lib/crud/rows/where-condition.ts',
+    'lib/crud/sql/condition.ts',
     'lib/crud/sql/condition-sql.ts',
     'lib/crud/sql/operators.ts',
     'lib/entities/permissions.ts',

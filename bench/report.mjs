@@ -110,7 +110,7 @@ export function toMarkdown(results) {
     results;
   const sections = [
     '# Benchmark',
-    `Written by \`npm run bench\` on ${date}. [The method](../docs/internals/benchmark-method.md) explains the figures.`,
+    `Written by \`npm run bench\` on ${date}. [The method](README.md) explains the figures.`,
     `Machine: ${machine}.\nVersions: ${Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}.`,

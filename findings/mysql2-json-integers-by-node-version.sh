@@ -7,7 +7,7 @@
 # whose JSON.parse tells the text of a number. A program that changes another member and writes the document back stores
 # another number with the one, and a text with the other. `jsonStrings` gives the text of the document with both.
 # declarest reads the document as text (lib/entities/text-reads.ts), and refuses to write such a number back
-# (test/exact/exact.spec.ts); docs/generated-endpoints.md says it for PATCH.
+# (test/exact/exact.spec.ts); docs/learn/generated-endpoints.md says it for PATCH.
 #
 # Fails if both read the same, or other values.
 set -euo pipefail

@@ -6,7 +6,7 @@
 # `forRoutes({ path: '/admin', method: RequestMethod.GET })` both run it for that path alone. An application that moves to
 # Fastify loses what such a middleware did for the paths below, without a message. `forRoutes('/admin{/*path}')` runs it
 # once for each of them on both.
-# The rules of declarest do not depend on it (docs/access-rules.md, "Routes outside Nest").
+# The rules of declarest do not depend on it (docs/tasks/access-rules.md, "Routes outside Nest").
 #
 # Fails if the two platforms run it for the same requests.
 set -euo pipefail

@@ -6,7 +6,7 @@
 # Seen: TypeORM sets it on the defaults of pg when it creates the pool, so that the first data source reads its bigints
 # as rounded numbers from then on, and goes on so when the second one is closed.
 # declarest reads bigints as text by its statements (lib/entities/text-reads.ts), and keeps the keys that were sent
-# (test/crud/driver-values.spec.ts); docs/postgresql.md says it for the application's own queries.
+# (test/crud/driver-values.spec.ts); docs/tasks/databases.md says it for the application's own queries.
 #
 # Fails if the first data source still reads texts.
 set -euo pipefail

@@ -6,7 +6,7 @@
 # "commit" releases the savepoint: `transaction()` resolves, and the rollback of the first one removes its rows. A plain
 # `repository.insert()` of a third request goes the same way.
 # declarest lets its own transactions wait for each other (lib/database/connections.ts); those that an application opens
-# beside them behave as here, as docs/overriding.md says.
+# beside them behave as here, as docs/tasks/overriding.md says.
 #
 # Fails if the rows of the second transaction are stored.
 set -euo pipefail

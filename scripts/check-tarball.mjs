@@ -10,7 +10,7 @@ const DOCUMENTS = [
   'README.md',
   'SECURITY.md',
   'package.json',
-  'docs/getting-started.md',
+  'docs/learn/getting-started.md',
   'llms.txt',
 ];
 const REQUIRED = [...DOCUMENTS, ...ENTRIES.flatMap((name) => [`${name}.js`, `${name}.d.ts`])];

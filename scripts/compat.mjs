@@ -4,7 +4,7 @@
 //     node scripts/compat.mjs                         everything, in a temporary folder
 //     node scripts/compat.mjs --only nest11-express   combinations whose name holds this text; may be repeated
 //     node scripts/compat.mjs --work <folder>         works there and leaves it, so that the next run installs less
-//     node scripts/compat.mjs --write                 puts the results into docs/internals/compatibility.md
+//     node scripts/compat.mjs --write                 puts the results into docs/inside/compatibility.md
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { parseArgs, promisify } from 'node:util';
 import { runSuite, SECRET } from '../test/compat/suite.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENT = join(ROOT, 'docs', 'internals', 'compatibility.md');
+const DOCUMENT = join(ROOT, 'docs', 'inside', 'compatibility.md');
 const NODES = ['20', '22', '24', '26'];
 const PLATFORMS = { express: '@nestjs/platform-express', fastify: '@nestjs/platform-fastify' };
 
@@ -295,15 +295,13 @@ function versionsOf(folder, stack, platform, node) {
 
 function summary(checks) {
   const failed = checks.filter(({ error }) => error !== undefined);
-  return failed.length === 0
-    ? `${checks.length} passed`
-    : `${checks.length - failed.length} passed, ${failed.length} failed`;
+  return failed.length === 0 ? `${checks.length}` : `${checks.length - failed.length} passed, ${failed.length} failed`;
 }
 
-/** `75 passed with sqlite3 5.1.7`. */
+/** `75 (sqlite3 5.1.7)`: how many checks have passed. */
 function cellOf(result) {
   if (!result) return '';
-  return summary(result.checks) + (result.versions ? ` with ${result.versions.driver}` : '');
+  return summary(result.checks) + (result.versions ? ` (${result.versions.driver})` : '');
 }
 
 /** One row for each application and platform, one column for each Node; aligned as Prettier does. */

@@ -1,4 +1,4 @@
-// Follows "Write one file" of docs/getting-started.md in an empty folder, as a new user does, with the package built in dist/.
+// Follows "Write one file" of docs/learn/getting-started.md in an empty folder, as a new user does, with the package built in dist/.
 import { execFileSync, execSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'declarest-quick-start-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const [, section] = readFileSync(join(ROOT, 'docs/getting-started.md'), 'utf8').split('\n## Write one file\n');
+const [, section] = readFileSync(join(ROOT, 'docs/learn/getting-started.md'), 'utf8').split('\n## Write one file\n');
 const block = (language) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(section)[1];
 const [, compile, start] = /Compile and start it with `(.+) && (.+)`/.exec(section);
 const run = (commands) => execSync(`set -ex\n${commands}`, { cwd: folder, stdio: 'inherit' });
@@ -38,7 +38,7 @@ try {
   expectStatus(201, await send('POST', '/api/products', lamp, data.token));
   expectStatus(200, await send('GET', '/api/products/1'));
   expectStatus(403, await send('DELETE', '/api/products/1', undefined, data.token));
-  console.log(`The application of docs/getting-started.md works on Node ${process.versions.node}.`);
+  console.log(`The application of docs/learn/getting-started.md works on Node ${process.versions.node}.`);
 } finally {
   app.kill();
 }

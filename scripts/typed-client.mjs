@@ -1,7 +1,7 @@
 // Makes typed clients of the sample shop's OpenAPI document with openapi-typescript, @hey-api/openapi-ts, orval and
 // swagger-typescript-api, checks their types, and uses each against a running shop: it logs in, filters, sorts, includes,
 // creates, patches, and reads the error of a field. `can` of declarest-client takes the names of those types, and the
-// recipes of docs/client.md are checked and used likewise.
+// recipes of packages/declarest-client/README.md are checked and used likewise.
 //
 //     npm run test:client
 import assert from 'node:assert/strict';

@@ -11,7 +11,7 @@ export interface Block {
   readonly page: Page;
   readonly language: string;
   readonly text: string;
-  /** For test titles: `docs/cors.md:12`. */
+  /** For test titles: `docs/tasks/cors-and-proxies.md:12`. */
   readonly title: string;
   /** The path at which a `ts` block is compiled. */
   readonly file: string;

@@ -35,15 +35,18 @@ const read = (path: string): Promise<string> => readFile(join(REPOSITORY, path),
 const SKILL = 'skills/declarest/SKILL.md';
 
 const paths = (await readdir(join(REPOSITORY, 'docs'), { recursive: true })).filter((path) => path.endsWith('.md'));
+const guides = paths.map((path) => join('docs', path));
+/** Packages whose README is a guide, as npm shows it. */
+const packageGuides = ['client', 'logins', 'mcp'].map((name) => `packages/declarest-${name}/README.md`);
 const pages: Page[] = await Promise.all(
-  ['README.md', 'SECURITY.md', 'llms.txt', SKILL, ...paths.map((path) => join('docs', path))].map(async (path) => ({
+  ['README.md', 'SECURITY.md', 'llms.txt', SKILL, ...guides, ...packageGuides].map(async (path) => ({
     path,
     text: await read(path),
   })),
 );
 const pageAt = (path: string): Page => pages.find((page) => page.path === path)!;
 const readme = pageAt('README.md');
-const gettingStarted = pageAt('docs/getting-started.md');
+const gettingStarted = pageAt('docs/learn/getting-started.md');
 const blocks = pages.flatMap(blocksOf);
 const inLanguage = (language: string): Block[] => blocks.filter((block) => block.language === language);
 const rowsOf = (language: string) => inLanguage(language).map((block) => [block.title, block] as const);
@@ -69,8 +72,6 @@ const TESTS_TEXT = tests.map(({ file }) => `import './${basename(file, '.ts')}.j
 const SHOP_MODULE = 'sample-app/app.module.ts';
 const SHOP_MODULE_TEXT = (await read(SHOP_MODULE)).replace('userClass: User,', 'userClass: User, bcryptRounds: 4,');
 
-const OPTIONS_CHECK = 'docs-blocks/listed-options.ts';
-
 let compiled: Compiled;
 let problems: readonly string[];
 let folder: string;
@@ -82,7 +83,7 @@ beforeAll(async () => {
   };
   const programs = { [STATEMENTS]: STATEMENTS_TEXT, [TESTS]: TESTS_TEXT, [SHOP_MODULE]: SHOP_MODULE_TEXT };
   compiled = await compile([], { ...sources, ...programs });
-  problems = await typeErrors({ ...sources, [OPTIONS_CHECK]: listedOptions() });
+  problems = await typeErrors(sources);
   folder = await mkdtemp(join(tmpdir(), 'declarest-docs-'));
 });
 
@@ -97,7 +98,7 @@ const start = (file: string, env: Record<string, string>): Child =>
 
 describe('the pages', () => {
   it('have only blocks that are tried here', () => {
-    const known = ['ts', 'sh', 'http', 'json', 'js', 'text'];
+    const known = ['ts', 'sh', 'http', 'json', 'js', 'text', 'mermaid'];
     expect(blocks.filter(({ language }) => !known.includes(language)).map(({ title }) => title)).toEqual([]);
     expect(known.filter((language) => inLanguage(language).length === 0)).toEqual([]);
   });
@@ -132,11 +133,30 @@ describe('the pages', () => {
     }
   });
 
-  it('are all linked from the README', () => {
-    const linked = linksOf(readme).map((target) => resolved(readme, target).file);
-    const forAgents = ['llms.txt', SKILL];
-    const others = pages.map(({ path }) => path).filter((path) => path !== 'README.md' && !forAgents.includes(path));
-    expect(others.filter((path) => !linked.includes(path))).toEqual([]);
+  it('are all linked from the index, which README links', () => {
+    const linkedFrom = (page: Page) => linksOf(page).map((target) => resolved(page, target).file);
+    const index = pageAt('docs/README.md');
+    const linked = linkedFrom(index);
+    expect([...guides, 'SECURITY.md'].filter((path) => path !== index.path && !linked.includes(path))).toEqual([]);
+    expect(linkedFrom(readme)).toContain(index.path);
+  });
+
+  it('[issue 56] are at most 30 with 45,000 words, and README has at most 180 lines', () => {
+    const words = guides.flatMap((path) =>
+      pageAt(path)
+        .text.split(/\s+/)
+        .filter((word) => word !== ''),
+    );
+    expect(guides.length).toBeLessThanOrEqual(30);
+    expect(words.length).toBeLessThanOrEqual(45_000);
+    expect(readme.text.split('\n').length - 1).toBeLessThanOrEqual(180);
+  });
+
+  it('[1] list the options, exports and messages of the sources', async () => {
+    const { code, stderr } = await startChild(process.execPath, ['scripts/reference.mjs', '--check'], {
+      cwd: REPOSITORY,
+    }).ended;
+    expect([code, stderr]).toEqual([0, '']);
   });
 
   it('are all in llms.txt, with their titles', () => {
@@ -144,8 +164,7 @@ describe('the pages', () => {
       path,
       title,
     ]);
-    const guides = pages.filter(({ path }) => /^docs\/[^/]+$/.test(path));
-    const titles = guides.map(({ path, text }) => [path, /^# (.+)$/m.exec(text)?.[1]]);
+    const titles = guides.map((path) => [path, /^# (.+)$/m.exec(pageAt(path).text)?.[1]]);
     expect(listed.filter(([path]) => path!.startsWith('docs/')).toSorted()).toEqual(titles.toSorted());
   });
 
@@ -186,18 +205,11 @@ describe('the pages', () => {
     expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false });
   });
 
-  it.each([
-    ['README.md', 300],
-    ['docs/performance.md', 80],
-  ])('%s has at most %d lines', (path, most) => {
-    expect(pageAt(path).text.split('\n').length - 1).toBeLessThanOrEqual(most);
-  });
-
   it('[issue 11] leave out TypeORM 0.3.29, whose includes through the repository are 500', async () => {
     const { peerDependencies } = JSON.parse(await read('package.json')) as { peerDependencies: { typeorm: string } };
     expect(peerDependencies.typeorm.split(' || ')).toEqual(['>=0.3.20 <0.3.29', '^0.3.30', '^1.0.0']);
     expect(await read('README.md')).toContain('0.3.20 or later except 0.3.29');
-    expect(await read('docs/internals/compatibility.md')).toContain('### TypeORM 0.3.29');
+    expect(await read('docs/inside/compatibility.md')).toContain('### TypeORM 0.3.29');
   });
 
   it('[1] explain every name that the package exports', async () => {
@@ -212,7 +224,7 @@ describe('the pages', () => {
   });
 
   it('[4.1] list every operation with its verb, path, enabling option and status', () => {
-    const rows = tableWith('docs/generated-endpoints.md', 'available');
+    const rows = tableWith('docs/learn/generated-endpoints.md', 'available');
     const listed = rows.flatMap(([names = '', route = '', available = '', success = '']) => {
       const verbs = route.match(/[A-Z]{3,}/g);
       const path = /`\{endpoint\}([^?`]*)/.exec(route)?.[1]?.replace('{id}', ':id');
@@ -232,7 +244,7 @@ describe('the pages', () => {
   });
 
   it('[4.7] list every operation with its route decorators and parameters', () => {
-    const rows = tableWith('docs/overriding.md', 'route decorator');
+    const rows = tableWith('docs/tasks/overriding.md', 'route decorator');
     const listed = rows.map(([name = '', decorators = '', parameters = '']) => ({
       name: codeIn(name)[0],
       decorators: codeIn(decorators),
@@ -249,12 +261,8 @@ describe('the pages', () => {
   });
 
   it('show the same example of the client as the README of its package', async () => {
-    const { text } = inLanguage('ts').find(({ page }) => page.path === 'docs/client.md')!;
-    expect(await read('packages/declarest-client/README.md')).toContain(text);
-  });
-
-  it('[1] list exactly the options that exist', () => {
-    expect(problemsOf(OPTIONS_CHECK)).toEqual([]);
+    const [block] = blocksOf(pageAt('packages/declarest-client/README.md')).filter(({ language }) => language === 'ts');
+    expect(pageAt('docs/tasks/client.md').text).toContain(block!.text);
   });
 });
 
@@ -268,7 +276,7 @@ describe('the ts blocks', () => {
     const others = await Promise.all(files.map(async (title) => ({ title, text: await read(title) })));
     const sources = [...inLanguage('ts'), ...others].filter(({ text }) => text.includes("type: 'postgres'"));
     const silent = sources.filter(({ text }) => !/onConnect.*client\.on\('error'/.test(text));
-    expect([silent.map(({ title }) => title), sources.length]).toEqual([[], 5]);
+    expect([silent.map(({ title }) => title), sources.length]).toEqual([[], 3]);
   });
 
   it('[1] the application in one file starts and responds', async () => {
@@ -314,10 +322,13 @@ describe('the ts blocks', () => {
 
 describe('the other blocks', () => {
   // `npm run test:client` compiles and runs these files.
-  it.each(['shop', 'tanstack-query', 'swr', 'angular', 'fetch'])('docs/client.md shows the recipe %s', async (name) => {
-    const text = await read(`test/typed-client/recipes/${name}.ts`);
-    expect(blocksOf(pageAt('docs/client.md')).map((block) => block.text)).toContain(text);
-  });
+  it.each(['shop', 'tanstack-query', 'swr', 'angular', 'fetch'])(
+    'README of declarest-client shows the recipe %s',
+    async (name) => {
+      const text = await read(`test/typed-client/recipes/${name}.ts`);
+      expect(blocksOf(pageAt('packages/declarest-client/README.md')).map((block) => block.text)).toContain(text);
+    },
+  );
 
   it.each(rowsOf('json'))('%s is JSON', (_title, { text }) => {
     expect(JSON.parse(text)).toEqual(expect.any(Object));
@@ -438,17 +449,6 @@ function outputShownAfter(block: Block): string | undefined {
   if (next?.language !== 'text' || next.page !== block.page) return undefined;
   const between = block.page.text.split(block.text)[1]?.split(next.text)[0] ?? '';
   return /^```\s+```text\n$/.test(between) ? next.text : undefined;
-}
-
-/** A program that compiles only if docs/options.md lists every option of the two types, and no other name. */
-function listedOptions(): string {
-  const [, auth = '', crud = ''] = pageAt('docs/options.md').text.split(/^## (?:AuthModule|CrudController).*$/m);
-  const record = (section: string): string =>
-    [...section.split('\n## ')[0]!.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => `${name}: true`).join(', ');
-  return `
-    import type { AuthOptions, CrudOptions } from 'declarest';
-    export const auth: Record<keyof AuthOptions, true> = { ${record(auth)} };
-    export const crud: Record<keyof CrudOptions, true> = { ${record(crud)} };`;
 }
 
 async function freePort(): Promise<number> {

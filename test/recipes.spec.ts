@@ -1,4 +1,4 @@
-/** Runs each recipe of docs/recipes.md: the code of the page, in a real application. */
+/** Runs each recipe of docs/tasks/recipes.md, and those that it links, in a real application. */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,12 +17,22 @@ import { createDatabase } from './harness/databases.js';
 import { type Answer, request } from './harness/client.js';
 import { type Platform, PLATFORMS, type RunningApp, type StartOptions, startApp } from './harness/platforms.js';
 
-const page = { path: 'docs/recipes.md', text: await readFile(join(REPOSITORY, 'docs/recipes.md'), 'utf8') };
-const blocks = blocksOf(page).filter(({ language }) => language === 'ts');
+const page = { path: 'docs/tasks/recipes.md', text: await readFile(join(REPOSITORY, 'docs/tasks/recipes.md'), 'utf8') };
+/** Longer ones, which the page links. */
+const FILES = ['tenants', 'unit-test', 'nestjs-cls', 'typeorm-transactional'];
+const recipes: readonly Pick<Block, 'file' | 'text'>[] = [
+  ...blocksOf(page).filter(({ language }) => language === 'ts'),
+  ...(await Promise.all(
+    FILES.map(async (name) => ({
+      file: `docs-blocks/${name}.ts`,
+      text: await readFile(join(REPOSITORY, `test/recipes/${name}.ts`), 'utf8'),
+    })),
+  )),
+];
 
-const blockWith = (code: string): Block => {
-  const block = blocks.find(({ text }) => text.includes(code));
-  if (!block) throw new TypeError(`docs/recipes.md has no block with ${code}`);
+const recipeWith = (code: string): Pick<Block, 'file' | 'text'> => {
+  const block = recipes.find(({ text }) => text.includes(code));
+  if (!block) throw new TypeError(`No recipe has ${code}`);
   return block;
 };
 
@@ -34,7 +44,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { CommentsModule } from './${basename(blockWith('ThrottlerGuard').file, '.ts')}.js';
+import { CommentsModule } from './${basename(recipeWith('ThrottlerGuard').file, '.ts')}.js';
 
 class AppModule {}
 const database = TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true, synchronize: true });
@@ -49,7 +59,7 @@ let compiled: Compiled;
 beforeAll(async () => {
   // With fast hashes.
   const sources = Object.fromEntries(
-    blocks.map(({ file, text }) => [file, text.replace('AuthModule.forRoot({', '$& bcryptRounds: 4,')]),
+    recipes.map(({ file, text }) => [file, text.replace('AuthModule.forRoot({', '$& bcryptRounds: 4,')]),
   );
   compiled = await compile([], { ...sources, [LIMITED]: LIMITED_TEXT });
 });
@@ -57,7 +67,7 @@ afterAll(() => compiled.remove());
 
 /** What the recipe with this code exports. */
 async function recipe<E>(code: string): Promise<E> {
-  return (await import(join(compiled.directory, blockWith(code).file.replace(/\.ts$/, '.js')))) as E;
+  return (await import(join(compiled.directory, recipeWith(code).file.replace(/\.ts$/, '.js')))) as E;
 }
 
 /** Typed for browsers, so its types are checked by `npm run test:client`. */
@@ -251,7 +261,7 @@ it('upload: a file belongs to a record, and only an editor sends it', async () =
   await running.close();
 });
 
-it('upload: the recipe of docs/client.md creates the record and uploads the file', async () => {
+it('upload: the recipe of declarest-client creates the record and uploads the file', async () => {
   const { PicturesModule } = await recipe<{ PicturesModule: Type }>('PictureFilesController');
   const running = await start('express', PicturesModule);
   vi.stubGlobal('location', { href: running.url });

@@ -8,7 +8,7 @@ import { idleConnections } from '../routes/idle-connections.js';
 import { generateController } from './nest/crud-controller.js';
 import type { GeneratedController } from './declare/generated-controller.js';
 import type { CrudOptions } from './declare/crud-options.js';
-import { IdempotencyKey } from './idempotency/idempotency-key.js';
+import { IdempotencyKey } from './idempotency/idempotency-keys.js';
 import type { ResolvedCrudOptions } from './declare/resolve-options.js';
 import { optionsOf } from './declare/declared-options.js';
 import { resolveModuleOptions, type CrudModuleOptions } from './declare/filter-operators.js';
@@ -92,10 +92,10 @@ function refuse(expected: string, got: string): never {
 /** TypeORM's repositories, behind a check whether the data source knows the entity: one module for each data source. */
 function repositoriesOf(resources: readonly ResolvedCrudOptions[]): DynamicModule[] {
   return [...new Set(resources.map(({ dataSource }) => dataSource))].map((name) => {
-    const ofDataSource = resources.filter(({ dataSource }) => dataSource === name);
-    const unique = [...new Map(ofDataSource.map((options) => [options.entity, options])).values()];
+    const own = resources.filter(({ dataSource }) => dataSource === name);
+    const unique = [...new Map(own.map((options) => [options.entity, options])).values()];
     const entities = unique.map(({ entity }) => entity);
-    const storesAnswers = ofDataSource.some(({ enableIdempotency }) => enableIdempotency);
+    const storesAnswers = own.some(({ enableIdempotency }) => enableIdempotency);
     const feature = TypeOrmModule.forFeature([...entities, ...(storesAnswers ? [IdempotencyKey] : [])], name);
     const inject = [{ token: getDataSourceToken(name) as string, optional: true }];
     const providers = ((feature.providers ?? []) as FactoryProvider[]).map((provider, index) => ({

@@ -5,7 +5,7 @@ import { databaseFailureOf, DatabaseUnavailable, isLostRace } from '../entities/
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
 import { contexts } from '../http/request-context.js';
 import type { ColumnMetadata } from '../entities/column-types.js';
-import { checkLimits } from './limits.js';
+import { checkLimits } from './server-settings.js';
 import { OutageLog } from './outage-log.js';
 import { Semaphore } from './semaphore.js';
 import { endsOf, managerWithin, runTransaction, type TransactionContext } from './transactions.js';
@@ -44,7 +44,7 @@ export class ConnectionQueue {
     endsOf(dataSource);
   }
 
-  /** That of the transaction that the running code takes part in; `undefined` outside of transactions. */
+  /** The manager of the transaction that the running code takes part in; `undefined` outside of transactions. */
   get manager(): EntityManager | undefined {
     return managerWithin(contextOf().transaction, this.dataSource);
   }
@@ -64,7 +64,7 @@ export class ConnectionQueue {
     return manager ? work(manager) : this.transaction(() => runTransaction(this.dataSource, work));
   }
 
-  /** As `transacted`, and repeated where it has lost a race to another one. @throws DatabaseUnavailable (503) */
+  /** Like `transacted`, but repeats work that lost a race to another transaction. @throws DatabaseUnavailable (503) */
   async settled<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     for (let repeats = 0; ; repeats += 1)
       try {
@@ -79,7 +79,7 @@ export class ConnectionQueue {
   }
 
   /**
-   * Of transactions on several nodes of Galera, lets only one commit that claims a row. Nodes compare changed rows, and no
+   * Lets only one of the transactions on nodes of Galera commit that claim a row. Nodes compare changed rows, and no
    * locks, so `changes`, SQL of the column, changes the row and changes it back.
    */
   async claim(manager: EntityManager, column: ColumnMetadata, changes: (name: string) => string[], id: unknown) {

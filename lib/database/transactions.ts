@@ -9,9 +9,9 @@ export interface Transaction {
   readonly manager: EntityManager;
   /** `dataSource.manager` when it began. Another one now stands for a transaction that was opened since. */
   readonly around: EntityManager;
-  /** That of the surrounding code, perhaps of another data source. */
+  /** The transaction of the surrounding code, perhaps of another data source. */
   readonly outer: Transaction | undefined;
-  /** Of a transaction of the package: runs after the commit, in this order. */
+  /** Set for transactions of the package: what runs after the commit, in this order. */
   readonly afterCommit?: (() => Promise<void>)[];
   /** Work that a hook started and did not await must not join a transaction that has ended. */
   isOpen: boolean;

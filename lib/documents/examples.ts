@@ -13,7 +13,7 @@ const BY_TYPE: Readonly<Record<string, (schema: JsonSchema, schemas: Schemas) =>
   object: ({ properties, required }, schemas) => {
     const all = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>);
     const needed = all.filter(([name]) => (required as readonly string[] | undefined)?.includes(name));
-    // Of a patch, one field.
+    // A patch has one field.
     const shown = needed.length > 0 ? needed : all.filter(([, { readOnly }]) => readOnly !== true).slice(0, 1);
     return Object.fromEntries(shown.map(([name, schema]) => [name, exampleOf(schema, schemas)]));
   },

@@ -12,14 +12,13 @@ import { AccessRefused } from '../http/refusal.js';
 import { SourceAuthenticator } from '../user-sources/source-authenticator.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
-import { arrange } from './arrange.js';
-import type { Operation } from './share-parts.js';
+import { arrange, type DocumentOperation } from './arrange.js';
 
 const SCHEME = 'bearer';
 const VERBS = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head'];
 const isBearer = (each: object): boolean => 'scheme' in each && String(each.scheme).toLowerCase() === 'bearer';
 const BEARER = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
-/** Of applications whose plugin has keys. */
+/** The security scheme of applications whose plugin has keys. */
 const KEY_SCHEME = 'apiKey';
 const KEY = { type: 'http', scheme: 'bearer', description: 'An API key, which is sent as a token.' };
 
@@ -50,7 +49,7 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
   const { hasKeys } = applicationOf(app).stateOf(CallerRoles);
   const schemes = { login: scheme, key: hasKeys ? KEY_SCHEME : undefined };
   const described = Object.entries(paths).map(([path, item]) => {
-    const operations = { ...(item as Readonly<Record<string, Operation>>) };
+    const operations = { ...(item as Readonly<Record<string, DocumentOperation>>) };
     for (const [method, operation] of Object.entries(operations))
       if (VERBS.includes(method)) operations[method] = withAccess(operation, rowsServing(rows, method, path), schemes);
     return [path, operations];
@@ -86,9 +85,9 @@ const templateOf = (path: string): string => path.replaceAll(/[:*](\w+)/g, '{$1}
 
 /** The row of the route that serves an operation, and those of parts of its paths that rules tell apart. */
 function rowsServing(rows: readonly AccessRow[], method: string, path: string): readonly AccessRow[] {
-  const ofRoute = rows.filter(({ template }) => templateOf(template) === templateOf(path));
-  const own = ofRoute.filter((row) => row.method === (method === 'head' ? 'GET' : method.toUpperCase()));
-  return own.length > 0 ? own : ofRoute.filter((row) => row.method === ANY_OTHER_METHOD);
+  const routeRows = rows.filter(({ template }) => templateOf(template) === templateOf(path));
+  const own = routeRows.filter((row) => row.method === (method === 'head' ? 'GET' : method.toUpperCase()));
+  return own.length > 0 ? own : routeRows.filter((row) => row.method === ANY_OTHER_METHOD);
 }
 
 /** The names of the security schemes of logins, and of keys if there are any. */
@@ -97,7 +96,7 @@ interface Schemes {
   readonly key: string | undefined;
 }
 
-function withAccess(described: Operation, rows: readonly AccessRow[], schemes: Schemes): Operation {
+function withAccess(described: DocumentOperation, rows: readonly AccessRow[], schemes: Schemes): DocumentOperation {
   const { [DEPENDS_ON_USER]: dependsOnUser, ...operation } = described;
   const row = rows.find(({ path, template }) => path === template);
   const parts = rows.filter(({ path, template }) => path !== template);
@@ -114,9 +113,9 @@ function withAccess(described: Operation, rows: readonly AccessRow[], schemes: S
     ...(closed.length > 0 && { 401: refused(401, 'Authentication required') }),
     ...(missing && { 403: refused(403, new AccessRefused(rolesIn(missing)).message) }),
   };
-  const ofParts = parts.map((part) => ({ path: part.path, ...accessOf(part) }));
-  const access = { ...accessOf(row), ...(parts.length > 0 && { parts: ofParts }) };
-  const responses = { ...(answers as Operation['responses']), ...operation.responses };
+  const partAccess = parts.map((part) => ({ path: part.path, ...accessOf(part) }));
+  const access = { ...accessOf(row), ...(parts.length > 0 && { parts: partAccess }) };
+  const responses = { ...(answers as DocumentOperation['responses']), ...operation.responses };
   return { ...operation, security, responses, 'x-access': access };
 }
 

@@ -203,7 +203,7 @@ async function permittedOn(
     const concrete = { path: pathOf(each.route.path), params };
     if (decide(compiled.ofRoute(each.route.path, each.route.method, concrete, handler), granted)) continue;
     const { name } = operation;
-    const { view } = await beginTask({ plan, call, hooks: {} }, name, deletedFor(operation, views));
+    const { view } = await beginTask(plan, call, name, deletedFor(operation, views));
     const written = effectOf(operation) === 'change' ? view.preconditions.map(({ condition }) => condition) : [];
     const meeting = and(keyIs(plan.schema.key, key.value), view.visible, ...written);
     if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0) operations.push(name);

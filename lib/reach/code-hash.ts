@@ -33,7 +33,7 @@ const isClosing = (token: string): boolean => /^[)\]}]$/.test(token);
 /** Before a regular expression, and never before a division. */
 const BEFORE_VALUE = /^(?:[^\w$)\]}'"`]|=>|return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield)$/;
 
-/** A scanner, and no parser: what it cannot tell apart is in docs/command-line.md. */
+/** A scanner, and no parser: what it cannot tell apart is in docs/reference/command-line.md. */
 function tokensOf(source: string): string[] {
   const tokens: string[] = [];
   const templates: number[] = [];

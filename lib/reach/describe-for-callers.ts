@@ -50,7 +50,7 @@ export async function describeForCallers(moduleRef: ModuleRef): Promise<(request
   const routes = generatedRoutes({ get: () => moduleRef }, compiled);
   const plans = new Map(routes.plans.map((plan) => [plan.options, plan]));
   const refine = await loadSchemaRefinements();
-  const resources = describeResources([...plans.keys()], crudApplicationOf(moduleRef), refine);
+  const resources = describeResources([...plans.keys()], crudApplicationOf(moduleRef).databaseOf, refine);
   const reachable = new Set([...resources.values()].flatMap(reachableFrom));
   const served = new Map(routes.all.map(({ controller, plan }) => [controller, resources.get(plan.options)]));
   const documentsOf = (narrow: (resource: DescribedResource) => DescribedResource) =>

@@ -3,7 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { ACCESS_OPTIONS } from '../access/access-options.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
-import type { Part, Plan } from '../crud/plan/plan.js';
+import type { Plan, RowRule } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
 import { and, keyIs, type Condition } from '../crud/sql/condition.js';
 import { userOf, type Principal } from '../http/principal.js';
@@ -53,7 +53,7 @@ export async function explainReach(
   ];
 }
 
-const REASONS: Readonly<Record<Part['kind'], string>> = {
+const REASONS: Readonly<Record<RowRule['kind'], string>> = {
   path: 'the parameters of the path',
   scope: 'the option `scope`',
   owner: 'the option `owner`',
@@ -88,7 +88,7 @@ async function recordStanding(
 ): Promise<string | undefined> {
   const { schema, store } = plan;
   const views = plan.viewsFor(call.request);
-  const task = { plan, call, hooks: {}, operation: operation.name, view: views[deletedFor(operation, views)] };
+  const task = { plan, call, operation: operation.name, view: views[deletedFor(operation, views)] };
   const key = schema.key.readText(id);
   if (!('value' in key)) return `the id must be ${key.expected}`;
   const meets = async (...conditions: readonly Condition[]): Promise<boolean> =>
@@ -96,7 +96,7 @@ async function recordStanding(
     0;
   if (!(await meets())) return `there is no ${schema.name} with the id ${id}`;
   if (!(await meets(task.view.visible))) return 'not visible, because it is deleted or belongs to another class';
-  for (const part of plan.parts) {
+  for (const part of plan.rowRules) {
     const { conditions = [], preconditions = [] } = await part.add(task);
     const written = preconditions.map(({ condition }) => condition);
     const describe = (of: readonly Condition[]): string =>

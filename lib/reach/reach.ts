@@ -7,7 +7,7 @@ import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Operation } from '../crud/operations/operation.js';
 import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
-import { pathOf } from '../crud/plan/relation-parameters.js';
+import { relationPath } from '../crud/plan/relation-parameters.js';
 import type { ListParameters } from '../crud/query/list-query.js';
 import { BASE_ROLE } from '../http/principal.js';
 import { groupBy } from '../routes/route.js';
@@ -193,13 +193,13 @@ async function relatedOf(
       (list) =>
         list.includable.has(path) ||
         isLinked(list) ||
-        filters(list).some(({ relations }) => `${pathOf(relations)}.`.startsWith(`${path}.`)),
+        filters(list).some(({ relations }) => `${relationPath(relations)}.`.startsWith(`${path}.`)),
     );
     const fields = related.schema.fields.map(({ name }) => {
       const isRead = ({ includable }: ListParameters): boolean =>
         includable.get(path)?.readable.some((field) => field.name === name) ?? false;
       const isFilter = (list: ListParameters): boolean =>
-        filters(list).some(({ relations, field }) => field.name === name && pathOf(relations) === path);
+        filters(list).some(({ relations, field }) => field.name === name && relationPath(relations) === path);
       return [name, { read: may(isRead), filter: may((list) => isRead(list) || isFilter(list)) }] as const;
     });
     found.push([

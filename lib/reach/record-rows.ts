@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
 import { ScopeReference } from '../crud/declare/scope.js';
-import type { Addition, Part, Plan } from '../crud/plan/plan.js';
+import type { Addition, Plan, RowRule } from '../crud/plan/plan.js';
 import { isOwn } from '../crud/rows/owner.js';
 import type { Call } from '../crud/store/call.js';
 import { hashOf } from './code-hash.js';
@@ -31,19 +31,19 @@ export const relatedRows = (plan: Plan, makeCall: MakeCall): Promise<Rows> =>
 
 async function rowsOfParts(
   plan: Plan,
-  kinds: readonly Part['kind'][],
+  kinds: readonly RowRule['kind'][],
   operation: string,
   effect: Effect,
   makeCall: MakeCall,
 ): Promise<Rows> {
-  const parts = plan.parts.filter(({ kind }) => kinds.includes(kind));
+  const parts = plan.rowRules.filter(({ kind }) => kinds.includes(kind));
   return allOf(...(await Promise.all(parts.map((part) => rowsOfPart(plan, part, operation, effect, makeCall)))));
 }
 
 /** Calls what decides on rows, so that the call notices the roles that it asks for. */
 export async function askForRoles(plan: Plan, operation: string, makeCall: MakeCall): Promise<void> {
   for (const hasClaims of [true, false])
-    for (const part of plan.parts) await evaluate(plan, part, operation, makeCall(0, hasClaims));
+    for (const part of plan.rowRules) await evaluate(plan, part, operation, makeCall(0, hasClaims));
 }
 
 interface Evaluated extends Evaluation {
@@ -54,12 +54,12 @@ interface Evaluated extends Evaluation {
 /** @returns `undefined` where the code of the application fails */
 async function evaluate(
   plan: Plan,
-  part: Part,
+  part: RowRule,
   operation: string,
   { call }: Pick<SymbolicCall, 'call'>,
 ): Promise<Addition | undefined> {
   try {
-    return await part.add({ plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without });
+    return await part.add({ plan, call, operation, view: plan.viewsFor(call.request).without });
   } catch {
     return undefined;
   }
@@ -67,7 +67,7 @@ async function evaluate(
 
 async function rowsOfPart(
   plan: Plan,
-  part: Part,
+  part: RowRule,
   operation: string,
   effect: Effect,
   makeCall: MakeCall,
@@ -121,14 +121,14 @@ export function rowsOfAddition(
 }
 
 /** What decides that cannot be said as a condition: `code: ArticleScope#3f9a1c02`, with a hash of its source. */
-function nameOfPart(plan: Plan, part: Part): string {
+function nameOfPart(plan: Plan, part: RowRule): string {
   const { scope } = plan.options;
   const code = codeOfPart(plan, part);
   if (code === undefined) return `code: ${part.kind} of ${plan.schema.name}`;
   return `code: ${scope instanceof ScopeReference ? scope.provider.name : `scope of ${plan.schema.name}`}#${hashOf(code)}`;
 }
 
-function codeOfPart({ options: { scope } }: Plan, { kind }: Part): object | undefined {
+function codeOfPart({ options: { scope } }: Plan, { kind }: RowRule): object | undefined {
   if (kind !== 'scope') return undefined;
   return scope instanceof ScopeReference ? scope.provider : scope;
 }
@@ -150,7 +150,7 @@ export async function recordLimits(
   operations: readonly OperationDeclaration[],
 ): Promise<RecordLimits> {
   const changes = operations.filter((each) => each.route.takes.includes('id') && effectOf(each) === 'change');
-  const isLimited = plan.parts.some(({ kind }) => kind === 'scope' || kind === 'owner');
+  const isLimited = plan.rowRules.some(({ kind }) => kind === 'scope' || kind === 'owner');
   if (!isLimited || changes.length === 0) return { own: [], some: [] };
   const reads = [await rowsFor(plan, call, 'findAll'), await rowsFor(plan, call, 'findById')];
   const visible = anyOf(...reads.map((each) => each?.visible ?? 'all'));
@@ -172,7 +172,7 @@ async function rowsFor(
   call: Call,
   operation: string,
 ): Promise<Record<'visible' | 'changed', Rows> | undefined> {
-  const parts = plan.parts.filter(({ kind }) => kind === 'scope' || kind === 'owner');
+  const parts = plan.rowRules.filter(({ kind }) => kind === 'scope' || kind === 'owner');
   const additions = await Promise.all(parts.map((each) => evaluate(plan, each, operation, { call })));
   const known = additions.filter((each) => each !== undefined);
   const rows = (effect: Effect): Rows => allOf(...known.map((each) => rowsOfAddition(each, effect, KNOWN)));

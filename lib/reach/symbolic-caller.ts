@@ -3,7 +3,7 @@ import type { Field } from '../entities/entity-schema.js';
 import { setRoleHierarchy, type Principal } from '../http/principal.js';
 import type { HttpRequest } from '../http/http-request.js';
 import type { ServedRoute } from '../routes/route.js';
-import type { Call } from '../crud/store/call.js';
+import { NO_OPERATION, type Call } from '../crud/store/call.js';
 
 /** A call of a caller, and the name of a value in it that stands for any value: `:id`. */
 export interface SymbolicCall {
@@ -101,7 +101,7 @@ export function symbolicCall(
 export function callAs(user: Principal | undefined, expand: Expand, params: ServedRoute['params'] = {}): Call {
   const request = { method: 'GET', headers: {}, params, user } as unknown as HttpRequest;
   setRoleHierarchy(request, expand);
-  return { state: undefined, request, transaction: undefined, writes: false, visible: new Map() };
+  return { ...NO_OPERATION, state: undefined, request, transaction: undefined, writes: false, visible: new Map() };
 }
 
 /** The claims whose values are UUIDs in the columns of the owner. */

@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { TestingModule } from '@nestjs/testing';
 import { CrudModule, type CrudResource } from '../crud/crud.module.js';
 import { optionsOf } from '../crud/declare/declared-options.js';
-import { IdempotencyKey } from '../crud/idempotency/idempotency-key.js';
+import { IdempotencyKey } from '../crud/idempotency/idempotency-keys.js';
 import { relatedClasses } from '../entities/declared-entities.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 

@@ -325,7 +325,7 @@ export const rows = [
         folder(`i18n/${language}`);
         writeFileSync(join(path, language, 'fields.json'), JSON.stringify({ 'is required': required }));
       }
-      /** As docs/errors.md says. */
+      /** As docs/reference/errors.md says. */
       class Messages extends FailureMessages {
         translate(message) {
           const lang = i18n.I18nContext.current()?.lang;

@@ -1,4 +1,4 @@
-/** Plugins of accounts: each hook, what a plugin must not be able to do, and the example of docs/plugins.md. */
+/** Plugins of accounts: each hook, what a plugin must not be able to do, and the example of docs/tasks/plugins.md. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Controller, ForbiddenException, Get, Injectable, UnauthorizedException } from '@nestjs/common';
@@ -390,11 +390,11 @@ describe('startup', () => {
   });
 });
 
-describe('the example of docs/plugins.md', () => {
+describe('the example of docs/tasks/plugins.md', () => {
   let compiled: Compiled;
   let block: { file: string; text: string };
   beforeAll(async () => {
-    const path = 'docs/plugins.md';
+    const path = 'docs/tasks/plugins.md';
     const page = { path, text: await readFile(join(REPOSITORY, path), 'utf8') };
     block = blocksOf(page).find(({ language }) => language === 'ts')!;
     compiled = await compile([], { [block.file]: block.text });

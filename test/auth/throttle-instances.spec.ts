@@ -16,7 +16,7 @@ import { AUTH, PASSWORD, uniqueEmail } from './auth-app.js';
 
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
-/** As much of the client of ioredis as the storage in docs/sessions.md uses. */
+/** As much of the client of ioredis as the storage in docs/tasks/accounts.md uses. */
 async function redisClient(port: number) {
   const socket = await reach(port);
   const waiting: ((count: number) => void)[] = [];
@@ -65,7 +65,7 @@ async function startRedis(): Promise<{ storage: ThrottleStorage; end: () => Prom
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const server = spawn('redis-server', options, { stdio: 'ignore' });
   const client = await redisClient(port);
-  const path = 'docs/sessions.md';
+  const path = 'docs/tasks/accounts.md';
   const page = { path, text: await readFile(join(REPOSITORY, path), 'utf8') };
   const block = blocksOf(page).find(({ text }) => text.includes('export const redisStorage'));
   const compiled: Compiled = await compile([], { 'docs/redis-storage.ts': block?.text ?? '' });

@@ -1,4 +1,4 @@
-/** Runs the examples of docs/custom-operations.md. */
+/** Runs the examples of docs/tasks/custom-operations.md. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Type } from '@nestjs/common';
@@ -10,7 +10,7 @@ import { request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { PLATFORMS, startApp } from '../harness/platforms.js';
 
-const path = 'docs/custom-operations.md';
+const path = 'docs/tasks/custom-operations.md';
 const text = await readFile(join(REPOSITORY, path), 'utf8');
 const blocks = blocksOf({ path, text }).filter(({ language }) => language === 'ts');
 

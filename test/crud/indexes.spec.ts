@@ -1,4 +1,4 @@
-/** The indexes that docs/lists.md and docs/record-access.md recommend, in front of TypeORM's schema builder. */
+/** The indexes that docs/tasks/lists.md and docs/learn/who-sees-what.md recommend, in front of TypeORM's schema builder. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { CrudModule } from 'declarest';
 import { Column, DataSource, DeleteDateColumn, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
@@ -7,7 +7,7 @@ import { startApp } from '../harness/platforms.js';
 import { TypeOrmModule } from '@nestjs/typeorm';
 
 const DOCS = new URL('../../docs/', import.meta.url);
-const PAGE = readFileSync(new URL('lists.md', DOCS), 'utf8');
+const PAGE = readFileSync(new URL('tasks/lists.md', DOCS), 'utf8');
 /** The statement that the page shows. */
 const [DOWN = ''] = /^CREATE INDEX product_price_down .*(?=;$)/m.exec(PAGE) ?? [];
 
@@ -55,7 +55,7 @@ async function indexesOf(dataSource: DataSource): Promise<string[]> {
 }
 
 it('[7.1] indexes that the pages create by a statement are declared there too', () => {
-  const pages = readdirSync(DOCS).filter((file) => file.endsWith('.md'));
+  const pages = readdirSync(DOCS, { encoding: 'utf8', recursive: true }).filter((file) => file.endsWith('.md'));
   const undeclared = pages.flatMap((file) => {
     const text = readFileSync(new URL(file, DOCS), 'utf8');
     const names = [...text.matchAll(/^CREATE (?:UNIQUE )?INDEX (?!IF NOT)(\w+)/gm)].map(([, name]) => name);

@@ -7,7 +7,7 @@ import {
   type ListQuery,
   useScope,
   type ScopeContext,
-  type ScopeFunction,
+  type RowScope,
 } from 'declarest';
 import { as, type TestUser } from 'declarest/testing';
 import {
@@ -461,9 +461,11 @@ describe.each(PATHS)('on $database, $path', (where) => {
   });
 });
 
+type DocScope = Extract<RowScope<Doc>, (...given: never) => unknown>;
+
 describe.each(PATHS)('the scopes that may be declared, on $database, $path', (where) => {
   let docs: Awaited<ReturnType<typeof start>>;
-  let scope: ScopeFunction<Doc> = () => true;
+  let scope: DocScope = () => true;
   beforeAll(async () => {
     docs = await start({ scope: (context) => scope(context) }, where);
     // It stays open for every case.
@@ -471,7 +473,7 @@ describe.each(PATHS)('the scopes that may be declared, on $database, $path', (wh
   });
   afterAll(() => docs.service.close());
 
-  it.each<[string, ScopeFunction<Doc>, string[]]>([
+  it.each<[string, DocScope, string[]]>([
     ['values', () => ({ status: 'open', title: 'two' }), ['two']],
     ['alternatives', () => [{ title: 'one' }, { title: 'three' }], ['one', 'three']],
     ['In', () => ({ title: In(['one', 'two']) }), ['one', 'two']],
@@ -537,7 +539,7 @@ describe('the user of a scope', () => {
     },
   );
 
-  it.each<[string, ScopeFunction<Doc>]>([
+  it.each<[string, DocScope]>([
     [
       'throws',
       () => {

@@ -49,9 +49,9 @@ function bare<R>(work: () => R): R {
   }
 }
 
-/** The recipe of docs/sqlite.md. */
+/** The recipe of docs/tasks/databases.md. */
 async function nodeDriver(): Promise<unknown> {
-  const path = 'docs/sqlite.md';
+  const path = 'docs/tasks/databases.md';
   const text = await readFile(join(REPOSITORY, path), 'utf8');
   const recipe = blocksOf({ path, text }).find(({ language }) => language === 'js');
   const module = { exports: undefined };

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { checkModes } from '../../lib/database/server-modes.js';
+import { checkModes } from '../../lib/database/server-settings.js';
 import { bootAuth } from '../auth/auth-app.js';
 import { type CrudParts, crudError, startCrud } from '../crud/service.js';
 import { DATABASES } from '../harness/databases.js';

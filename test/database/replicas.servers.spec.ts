@@ -38,7 +38,7 @@ const urlOf = ({ options }: Awaited<ReturnType<typeof createDatabase>>): string 
 
 if (SERVER_DATABASES.length > 0)
   describe.each(SERVER_DATABASES)('a replica of %s that lags', (database) => {
-    it("[4.6] is not read with defaultMode: 'master', as docs/deployment.md says", async () => {
+    it("[4.6] is not read with defaultMode: 'master', as docs/tasks/deployment.md says", async () => {
       expect(await postThenGet(database, { defaultMode: 'master' })).toEqual([201, 200]);
       expect(await postThenGet(database, {})).toEqual([201, 404]);
     });

@@ -2,7 +2,7 @@
 import { AuthModule } from 'declarest';
 import mysql2, { type PoolOptions } from 'mysql2';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { checkModes } from '../../lib/database/server-modes.js';
+import { checkModes } from '../../lib/database/server-settings.js';
 import { AUTH } from '../auth/auth-app.js';
 import { type CrudParts, crudError, startCrud } from '../crud/service.js';
 import { DATABASES, IS_MYSQL } from '../harness/databases.js';

@@ -82,7 +82,7 @@ describe.each(CASES)('rows of another program on $database, $path', ({ database,
     service = await startCrud(database === 'sqlite' && path === 'repository' ? 'fastify' : 'express', {
       database,
       path,
-      // docs/openapi.md: floats are described as numbers, although other programs store NaN and infinity.
+      // docs/tasks/client.md: floats are described as numbers, although other programs store NaN and infinity.
       isDescribed: false,
       entities: [entity],
       resources: [

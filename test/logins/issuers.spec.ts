@@ -1,4 +1,4 @@
-/** Runs each recipe of docs/issuers.md with tokens of the shape that its issuer documents, signed by keys on loopback. */
+/** Runs each recipe of packages/declarest-logins/README.md with tokens of the shape that its issuer documents, signed by keys on loopback. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { linesOf, PLATFORMS } from '../harness/platforms.js';
 import { type NotesApp, startNotes } from './notes-app.js';
 
 interface Recipe {
-  /** The heading in docs/issuers.md, and the number of its block. */
+  /** The heading in packages/declarest-logins/README.md, and the number of its block. */
   readonly of: readonly [heading: string, block?: number];
   /** The header of its tokens, without `kid`. */
   readonly header?: { readonly alg?: string; readonly typ?: string | undefined };
@@ -377,13 +377,15 @@ const RECIPES: readonly Recipe[] = [
   },
 ];
 
-const page = { path: 'docs/issuers.md', text: await readFile(join(REPOSITORY, 'docs/issuers.md'), 'utf8') };
+const path = 'packages/declarest-logins/README.md';
+const [, text = ''] = (await readFile(join(REPOSITORY, path), 'utf8')).split('\n## Recipes for issuers\n');
+const page = { path, text };
 const blocks = blocksOf(page);
 
 /** The blocks below a heading. */
 function blocksBelow(heading: string): Block[] {
-  const start = page.text.indexOf(`\n## ${heading}\n`);
-  const section = page.text.slice(start + 1).split('\n## ')[0] as string;
+  const start = page.text.indexOf(`\n### ${heading}\n`);
+  const section = page.text.slice(start + 1).split('\n### ')[0] as string;
   return start < 0 ? [] : blocks.filter(({ text }) => section.includes(text));
 }
 

@@ -4,7 +4,7 @@ import { type Answer, request, type RequestOptions } from '../harness/client.js'
 import type { RunningApp } from '../harness/platforms.js';
 import { PASSWORD, uniqueEmail } from '../auth/auth-app.js';
 
-/** As docs/api-keys.md gives it to secret scanners. */
+/** As docs/tasks/api-keys.md gives it to secret scanners. */
 export const KEY = /^dk_[0-9A-Za-z]{49}$/;
 
 export interface Owner {

@@ -307,8 +307,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     });
   });
 
-  it('the front end of docs/external-logins.md logs in', async () => {
-    const text = await readFile(join(REPOSITORY, 'docs/external-logins.md'), 'utf8');
+  it('the front end of docs/tasks/external-logins.md logs in', async () => {
+    const text = await readFile(join(REPOSITORY, 'docs/tasks/external-logins.md'), 'utf8');
     const { text: code } = blocksOf({ path: '', text }).find(({ language }) => language === 'js')!;
     const kept = new Map<string, string>();
     const location = { href: '', pathname: '/login/main', assign: (url: string) => (location.href = url) };

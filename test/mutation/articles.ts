@@ -22,7 +22,7 @@ import type { Application } from '../../lib/routes/application.js';
 import { compilePlan, type Plan } from '../../lib/crud/plan/plan.js';
 import { followedRelations } from '../../lib/crud/plan/relation-parameters.js';
 import { compileResource, describeResource, type Resource } from '../../lib/crud/plan/resource.js';
-import type { FindProvider } from '../../lib/crud/plan/row-rules.js';
+import type { FindProvider } from '../../lib/crud/plan/row-options.js';
 import type { Relation as RelationMetadata } from '../../lib/crud/sql/condition.js';
 import { beginCall, callOf, type Call } from '../../lib/crud/store/call.js';
 import { ConnectionQueue } from '../../lib/database/connections.js';

@@ -1,10 +1,19 @@
 /** The conditions of filters as SQL, on the rows of an SQLite database. */
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
-import { and, compare, EVERYTHING, NOTHING, or, type Condition } from '../../lib/crud/sql/condition.js';
+import {
+  boundValues,
+  shapeOf,
+  and,
+  compare,
+  EVERYTHING,
+  NOTHING,
+  or,
+  type Condition,
+} from '../../lib/crud/sql/condition.js';
 import { parseListQuery } from '../../lib/crud/query/list-query.js';
 import type { Plan } from '../../lib/crud/plan/plan.js';
-import { boundValues, conditionSql, joinsOf, parametersOf, RECORD, shapeOf } from '../../lib/crud/sql/condition-sql.js';
+import { conditionSql, joinsOf, parametersOf, RECORD } from '../../lib/crud/sql/condition-sql.js';
 import { customOperator, type FilterOperator, type OperatorName } from '../../lib/crud/sql/operators.js';
 import { type Kind, MATCHES } from '../crud/filter-model.js';
 import { Article, openDatabase, planOf } from './articles.js';

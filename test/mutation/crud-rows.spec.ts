@@ -49,7 +49,7 @@ afterAll(() => dataSource.destroy());
 
 const compile = (options: Partial<CrudOptions<Article>> = {}) => planOf(dataSource, options);
 const begin = (plan: Plan<Article>, call: Call, operation: string, deleted?: Deleted) =>
-  beginTask({ plan, call, hooks: {} }, operation, deleted);
+  beginTask(plan, call, operation, deleted);
 const requestOf = (user?: unknown, more: object = {}): object => ({ method: 'GET', headers: {}, user, ...more });
 const ANN = { id: 7, email: '', roles: ['EDITOR'] };
 const ROOT = { id: 1, email: '', roles: ['ADMIN'] };
@@ -580,7 +580,7 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     const choose = (deletedRoles: readonly string[], user: unknown, deleted: string | string[]) => {
       const plan = compile({ deletedRoles });
       const call = callFor(requestOf(user));
-      return [choosesDeleted({ plan, call, hooks: {} }), deletedIn({ plan, call, hooks: {} }, { deleted })];
+      return [choosesDeleted(plan, call), deletedIn(plan, call, { deleted })];
     };
     expect(choose(['ADMIN'], ROOT, 'with')).toEqual([true, 'with']);
     expect(choose(['ADMIN'], ROOT, 'only')).toEqual([true, 'only']);

@@ -82,8 +82,8 @@ const failureOf = (promise: Promise<unknown>): Promise<Failure & { statusCode?: 
     (error: Failure) => error,
   );
 
-it('docs/behind-a-proxy.md shows only settings that run here', async () => {
-  const path = 'docs/behind-a-proxy.md';
+it('docs/tasks/cors-and-proxies.md shows only settings that run here', async () => {
+  const path = 'docs/tasks/cors-and-proxies.md';
   const shown = blocksOf({ path, text: await readFile(path, 'utf8') }).filter(({ language }) => language === 'text');
   const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trim());
   const run = new Set(PROXIES.flatMap(({ name }) => linesOf(shownConfig(name))));

@@ -1,4 +1,4 @@
-/** Starts proxies of this machine, with the settings that docs/behind-a-proxy.md shows. */
+/** Starts proxies of this machine, with the settings that docs/tasks/cors-and-proxies.md shows. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -156,7 +156,7 @@ export interface RunningProxy {
   readonly close: () => Promise<void>;
 }
 
-/** The configuration that docs/behind-a-proxy.md shows parts of. */
+/** The configuration that docs/tasks/cors-and-proxies.md shows parts of. */
 export const shownConfig = (name: ProxyName): string =>
   PROGRAMS[name].config(
     (['/', '/shop/'] as const).map((prefix) => ({ port: 8080, application: 3000, prefix })),

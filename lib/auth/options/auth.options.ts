@@ -86,7 +86,7 @@ export interface AuthStaticOptions<U extends AuthUser = AuthUser> {
 
 /** Options that the factory of `forRootAsync` may return. */
 export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = object> extends AccessSettings {
-  /** @default LoginMethod.EMAIL */
+  /** The field by which users log in; the other one is optional. @default LoginMethod.EMAIL */
   loginMethod?: LoginMethod | `${LoginMethod}`;
   /**
    * Key that signs tokens with HS256, at least 32 bytes (256 bits, RFC 7518 §3.2). A shorter one is a warning, and an

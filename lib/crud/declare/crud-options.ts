@@ -6,7 +6,7 @@ import type { CustomOperation } from './custom-operation.js';
 import type { OperationName, StandardOperation } from './operations.js';
 import type { ResourceAccess } from './resource-access.js';
 import type { RecordSchemas } from './standard-schema.js';
-import type { Scope } from './scope.js';
+import type { RowScope } from './scope.js';
 
 /** Who may read and write a field: everyone, by default. */
 export interface FieldPermission {
@@ -139,7 +139,7 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
    * @default all records
    * @example scope: ({ user }) => (user?.roles.includes('ADMIN') ? true : { customer: { id: Number(user?.id ?? 0) } })
    */
-  scope?: Scope<NoInfer<T>>;
+  scope?: RowScope<NoInfer<T>>;
   /**
    * Who may call the operations: `'public'`, `'authenticated'`, or an array of roles any of which is sufficient. `read` is
    * every operation that only reads; `create`, `update` and `delete` cover PATCH, batches and restore too.

@@ -28,7 +28,7 @@ export const isGeneratedClass = (controller: object): boolean => Reflect.hasOwnM
 export const OVERRIDE_NOTE = Symbol('declarest.override');
 
 /**
- * Marks an operation that a subclass defines itself: `@Get() @OverrideNote('Only what is in stock')`. The description
- * stands in the startup log.
+ * Describes an operation that a subclass defines itself, in the startup log. It is a decorator of the method:
+ * `@OverrideNote('Only what is in stock')`.
  */
 export const OverrideNote = (description = ''): MethodDecorator => SetMetadata(OVERRIDE_NOTE, description);

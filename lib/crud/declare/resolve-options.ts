@@ -152,7 +152,7 @@ export function resolveCrudOptions<T extends object>(
   const knownOperations = [...own.filter(isFixed), ...standard, ...own.filter((each) => !isFixed(each))];
   const twice = own.find(({ name }) => knownOperations.filter((each) => each.name === name).length > 1);
   if (twice) refuse('operations', 'operations with different names', `"${twice.name}" twice`, 'name one anew');
-  // Of all standard operations, those are generated that the other options allow.
+  // `standardOperations` given as a whole means: generate what the other options enable.
   const demanded =
     named?.filter((each, index) => own.includes(each) || each.name === checked.operations?.[index]) ?? [];
   const possible = keys.length === 0 ? knownOperations.filter(isKeyless) : knownOperations;

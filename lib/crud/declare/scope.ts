@@ -20,7 +20,7 @@ export interface ScopeContext<Claims extends object = object> {
 type OrId<V> = NonNullable<V> extends string | number ? Principal['id'] : never;
 
 /** TypeORM's `FindOptionsWhere`, and foreign keys by the names that clients use: `{ authorId: user.id }`. */
-export type ScopeWhere<T> = { readonly [K in keyof T]?: FindOptionsWhere<T>[K] | OrId<T[K]> } & {
+type ScopeWhere<T> = { readonly [K in keyof T]?: FindOptionsWhere<T>[K] | OrId<T[K]> } & {
   readonly [K in Exclude<keyof CrudRecord<T>, keyof T>]?: Principal['id'] | FindOperator<unknown>;
 };
 
@@ -30,22 +30,21 @@ export type ScopeWhere<T> = { readonly [K in keyof T]?: FindOptionsWhere<T>[K] |
  */
 export type ScopeResult<T> = ScopeWhere<T> | readonly ScopeWhere<T>[] | boolean;
 
-/** A method, so that a function may name the claims that it needs: `({ user }: ScopeContext<Claims>) => …`. */
-interface ScopeMethod<T> {
+/** A provider that decides by injected services. */
+export interface ScopeProvider<T> {
+  /** A method, so that a function may name the claims that it needs: `({ user }: ScopeContext<Claims>) => …`. */
   scope(context: ScopeContext): ScopeResult<T> | Promise<ScopeResult<T>>;
 }
 
-export type ScopeFunction<T> = ScopeMethod<T>['scope'];
-
-/** A provider that decides by injected services. */
-export type ScopeProvider<T> = ScopeMethod<T>;
+export type ScopeFunction<T> = ScopeProvider<T>['scope'];
 
 /** A provider of any module, as `useScope` names it. */
 export class ScopeReference<T> {
   constructor(readonly provider: Type<ScopeProvider<T>>) {}
 }
 
-export type Scope<T> = ScopeFunction<T> | ScopeReference<T>;
+/** What the option takes. The name `Scope` is that of Nest for providers. */
+export type RowScope<T> = ScopeFunction<T> | ScopeReference<T>;
 
 /**
  * Takes the scope of a resource from a provider, which any module of the application provides.

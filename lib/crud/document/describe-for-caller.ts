@@ -20,7 +20,7 @@ export function describeForCaller(
   return find;
 }
 
-/** As the requests of the caller are checked. */
+/** Narrows a resource to what requests of the caller may name. */
 function narrow(resource: DescribedResource, views: CallerViews): Partial<DescribedResource> {
   const { options, owner, fieldPermissions, aggregatable, relations, included } = resource;
   const { list, permissions } = views.without;

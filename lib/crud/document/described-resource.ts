@@ -24,7 +24,7 @@ const ANY_SCOPE = { scope: () => true };
 
 export function describeResources(
   declared: readonly ResolvedCrudOptions[],
-  application: { databaseOf(options: ResolvedCrudOptions): Database },
+  databaseOf: (options: ResolvedCrudOptions) => Database,
   refinementOf: (entity: Function) => RefineSchema,
 ): ReadonlyMap<ResolvedCrudOptions, DescribedResource> {
   const link = (options: ResolvedCrudOptions, database: Database): DescribedResource => {
@@ -42,7 +42,7 @@ export function describeResources(
       isIncluded: false,
     };
   };
-  const resources = declared.map((options) => link(options, application.databaseOf(options)));
+  const resources = declared.map((options) => link(options, databaseOf(options)));
   const others: DescribedResource[] = [];
   const relatedOf = (resource: DescribedResource, path: string, relation: Relation): DescribedResource => {
     const known = [...resources, ...others].find(servingRelation(resource, path, relation).serves);

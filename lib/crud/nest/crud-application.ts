@@ -43,7 +43,7 @@ export class CrudApplication {
   isStarted = false;
   /** Whether its controllers have been described for an OpenAPI document. */
   isDescribed = false;
-  /** By repository: a request-scoped controller may have another one for each request. */
+  /** Plans by repository: a request-scoped controller may have another one for each request. */
   private readonly plans = new WeakMap<object, Map<object, Plan>>();
   private registered: readonly Registered[] | undefined;
   private readonly application: Application;
@@ -118,9 +118,16 @@ export class CrudApplication {
     }
   }
 
-  databaseOf(options: ResolvedCrudOptions): Database {
-    const dataSource = this.find<DataSource>(getDataSourceToken(options.dataSource) as string);
-    return this.databaseFor(assertKnown(options, dataSource));
+  readonly databaseOf = (options: ResolvedCrudOptions): Database => this.databaseFor(this.dataSourceOf(options));
+
+  /** The databases of a document, which does not wait until the startup checks have read their columns. */
+  unreadDatabases(): (options: ResolvedCrudOptions) => Database {
+    const create = memoized((dataSource: DataSource) => this.createDatabase(dataSource));
+    return (options) => create(this.dataSourceOf(options));
+  }
+
+  private dataSourceOf(options: ResolvedCrudOptions): DataSource {
+    return assertKnown(options, this.find<DataSource>(getDataSourceToken(options.dataSource) as string));
   }
 
   resourceFor(options: ResolvedCrudOptions): Resource<object> {
@@ -168,12 +175,14 @@ export class CrudApplication {
     compileResource(options, this.databaseFor(dataSource), (provider) => this.find(provider)),
   );
 
-  private readonly databaseFor = memoized((dataSource: DataSource) => {
+  private readonly databaseFor = memoized((dataSource: DataSource) => this.createDatabase(dataSource));
+
+  private createDatabase(dataSource: DataSource): Database {
     const connections = this.application.stateOf(ConnectionQueues).connectionsOf(dataSource);
     const { operators, ignoredParameters } = this.options;
     const roles = this.application.stateOf(CallerRoles);
     return new Database(dataSource, connections, roles, operators, ignoredParameters);
-  });
+  }
 
   private compile(resource: Resource<object>, repository: Repository<object>): Plan {
     const { database } = resource;

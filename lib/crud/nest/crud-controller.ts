@@ -117,7 +117,8 @@ function addMethod(prototype: GeneratedBase, operation: Operation, options: Reso
   const bodyPlace = takes.findIndex((each) => each === 'body' || each === 'patch');
   const methods = {
     [name](this: GeneratedBase, ...parameters: unknown[]): Promise<unknown> {
-      const call = beginCall(verb !== 'GET');
+      const hooks = (this[HOOKS] ??= compileHooks(this));
+      const call = beginCall(verb !== 'GET', { hooks, controller: this, source: 'client' });
       const { state, request } = call;
       const plan = planOf(options, this);
       let query = parameterAt(queryPlace, parameters) ?? NO_QUERY;
@@ -131,12 +132,11 @@ function addMethod(prototype: GeneratedBase, operation: Operation, options: Reso
       if (idPlace >= 0 && plan.schema.key.fields.length > 1) id = sentKey(request, String(id));
       const expand = request && !state && applicationOf(this[MODULE_REF_VALUE]).stateOf(CallerRoles).expand;
       if (expand) setRoleHierarchy(request, expand);
-      const tools = { plan, call, hooks: (this[HOOKS] ??= compileHooks(this)), controller: this };
-      return operation.run(tools, { id, query, body: parameterAt(bodyPlace, parameters) } as OperationInput);
+      return operation.run(plan, call, { id, query, body: parameterAt(bodyPlace, parameters) } as OperationInput);
     },
   };
   Object.defineProperty(prototype, name, { value: methods[name], writable: true, configurable: true });
-  // Those of standard operations are described once, for the base class.
+  // The parameters of standard operations are described once, for the base class.
   if (!Reflect.hasMetadata('design:paramtypes', prototype, name)) describeParameters(prototype, [operation]);
 }
 

@@ -199,7 +199,7 @@ function indexWarnings(resources: readonly Resource<object>[]): string[] {
   return listNames('Lookups by columns without an index', unindexed.map(nameOf), 'Decorate them with @Index()');
 }
 
-/** Not `passwordSetAt`, and of numbers not `tokenCount` and `tokens`. */
+/** Leaves out `passwordSetAt`, and numbers such as `tokenCount` and `tokens`. */
 function isSecret({ name, type: { comparison } }: Field): boolean {
   const isNumber = comparison === 'number' || comparison === 'exact number';
   if (isNumber) return namesSecret(/([A-Z]?[a-z]*[a-rt-z]|[A-Z]+)\d*$/.exec(name)?.[0] ?? '');

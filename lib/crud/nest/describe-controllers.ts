@@ -16,7 +16,7 @@ import { describeResources, reachableFrom, type DescribedResource } from '../doc
 import { answerName, bodyName, bodySchema, recordSchema } from '../document/record-schemas.js';
 import { CURSOR, envelopeOf, recordMetadata } from '../document/responses.js';
 import type { Operation } from '../operations/operation.js';
-import { CrudApplication, crudApplicationOf, type CrudControllerClass } from './crud-application.js';
+import { crudApplicationOf, type CrudControllerClass } from './crud-application.js';
 import { isRouted, pathsOf, prepareController } from './routes.js';
 
 const logger = new Logger('CrudModule');
@@ -40,9 +40,7 @@ export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
   try {
     controllers.forEach(prepareController);
     const declared = [...new Set(controllers.map((each) => optionsOf(each) as ResolvedCrudOptions))];
-    // The startup checks read the columns of its databases, which a document does not wait for.
-    const unread = new CrudApplication(moduleRef);
-    const resources = describeResources(declared, unread, await loadSchemaRefinements());
+    const resources = describeResources(declared, crud.unreadDatabases(), await loadSchemaRefinements());
     const documents = controllers.map((each) => {
       const resource = resources.get(optionsOf(each) as ResolvedCrudOptions) as DescribedResource;
       return [each, documentOf(each, resource)] as const;

@@ -10,9 +10,14 @@ import { userOf } from '../../http/principal.js';
 import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/http-request.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
-import type { IdempotencyKey } from '../idempotency/idempotency-key.js';
-import { findStoredAnswer, finishStoredAnswer, idempotencySteps, KeyTaken } from '../idempotency/stored-responses.js';
-import type { KeyedRequest } from '../idempotency/stored-responses.js';
+import {
+  findStoredAnswer,
+  finishStoredAnswer,
+  idempotencySteps,
+  KeyTaken,
+  type IdempotencyKey,
+} from '../idempotency/idempotency-keys.js';
+import type { KeyedRequest } from '../idempotency/idempotency-keys.js';
 import { metadataOf, type IdempotencyOf } from '../store/call.js';
 import { contextInterceptor, finishResponse, handleWithin, type Response } from './crud.interceptor.js';
 import { permissionsOf } from '../rows/field-permissions.js';

@@ -21,9 +21,8 @@ import { crudApplicationOf, type CrudApplication, type CrudControllerClass } fro
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
 import type { Override } from './declaration-warnings.js';
 import { describeOnce } from './describe-controllers.js';
-import { longKeyWarnings } from './long-keys.js';
 import { hiddenMethods, pathsOf } from './routes.js';
-import { zoneWarnings } from './time-zones.js';
+import { longKeyWarnings, zoneWarnings } from './column-warnings.js';
 
 const logger = new Logger('CrudModule');
 

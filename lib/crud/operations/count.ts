@@ -18,8 +18,8 @@ export const count: Operation = {
   copyOf: 'findAll',
   description: { id: 'count{many}', summary: 'Count {tag}', parameters: conditionParameters, data: COUNT_RESULT },
   /** @throws 400 naming every wrong parameter */
-  async run(tools, { query }) {
-    const { plan, call, view } = await beginTask(tools, 'count', deletedIn(tools, query));
+  async run(plan, call, { query }) {
+    const { view } = await beginTask(plan, call, 'count', deletedIn(plan, call, query));
     const filter = await restrict(plan, call, parseCountQuery(query, view.list));
     const found = await run(plan, call, (within) => plan.store.reader.count(within, and(view.visible, filter)));
     return envelope(`${plan.schema.name} count`, { count: found });
@@ -40,8 +40,8 @@ export const aggregate: Operation = {
     data: aggregateRows,
   },
   /** @throws 400 naming every wrong parameter */
-  async run(tools, { query }) {
-    const { plan, call, view } = await beginTask(tools, 'aggregate', deletedIn(tools, query));
+  async run(plan, call, { query }) {
+    const { view } = await beginTask(plan, call, 'aggregate', deletedIn(plan, call, query));
     const request = parseAggregateQuery(query, view.list, plan.aggregatable);
     const condition = and(view.visible, await restrict(plan, call, request.condition));
     const { reader } = plan.store;

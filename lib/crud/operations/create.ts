@@ -3,9 +3,10 @@ import { envelope, type BatchResult } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
 import { beginTask } from '../plan/plan.js';
 import { readBatch, readItem } from '../query/batch-request.js';
+import { answerRecord } from '../read/records.js';
 import { createRecords } from '../write/create-records.js';
 import { checkItems, inBatch, noName, writeSeparately } from '../write/items.js';
-import { answerRecord, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 
 export const create: Operation = {
   name: 'create',
@@ -19,10 +20,10 @@ export const create: Operation = {
     headers: textHeader('Location', 'The path of the record.'),
   },
   /** @throws 400 naming every wrong field, 401, 403, 409 */
-  async run(tools, { body }) {
-    const task = await beginTask(tools, 'create');
+  async run(plan, call, { body }) {
+    const task = await beginTask(plan, call, 'create');
     const answer = ([created]: readonly object[]) =>
-      answerRecord(task, `${task.plan.schema.name} created`, created as object);
+      answerRecord(task, `${plan.schema.name} created`, created as object);
     return createRecords(task, [body], noName, answer);
   },
 };
@@ -42,18 +43,17 @@ export const createMany: Operation = {
     data: 'records',
   },
   /** @throws 400 naming every wrong field, 401, 403, 409 */
-  async run(tools, { body, query }) {
-    const { plan, call } = tools;
+  async run(plan, call, { body, query }) {
     const { items, isAtomic } = readBatch(body, query, plan.options.maxBatchSize);
     const answer = (created: readonly object[] | BatchResult[]) =>
       envelope(`${plan.schema.name} batch created`, created);
     if (isAtomic) {
       const bodies = await checkItems(items, inBatch, readItem);
-      return createRecords(await beginTask(tools, 'createMany'), bodies, inBatch, answer);
+      return createRecords(await beginTask(plan, call, 'createMany'), bodies, inBatch, answer);
     }
     const results = await writeSeparately(plan, call, items, 201, async (item) => {
       const body = readItem(item);
-      return createRecords(await beginTask(tools, 'createMany'), [body], noName, ([created]) => created);
+      return createRecords(await beginTask(plan, call, 'createMany'), [body], noName, ([created]) => created);
     });
     return answer(results);
   },

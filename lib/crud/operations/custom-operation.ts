@@ -101,8 +101,8 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
       id,
       parameters: () => Object.entries(parameters).map(([each, schema]) => ({ in: 'query', name: each, schema })),
     },
-    async run(tools, { id, query, body }) {
-      const task = await beginTask(tools, name);
+    async run(plan, call, { id, query, body }) {
+      const task = await beginTask(plan, call, name);
       new QueryParameters(query, Object.keys(parameters)).throwIfAny();
       const sent = bodySchema ? expectJsonObject(body) : {};
       const errors = bodySchema ? schemaErrors(bodySchema, sent) : [];
@@ -110,7 +110,7 @@ export function customOperation(given: CustomOperation, refuse: Refuse): Operati
       const data = await given.run(contextOf(task), { id, query, body: sent });
       // As JSON, it would be the state of the stream, such as the path of its file.
       if (data instanceof Readable || data instanceof StreamableFile) throw new TypeError(`${name} must return JSON`);
-      return envelope(message ?? `${task.plan.schema.name} ${name}`, data);
+      return envelope(message ?? `${plan.schema.name} ${name}`, data);
     },
   };
 }
@@ -146,14 +146,14 @@ function contextOf(task: Task): OperationContext<object> {
   }
 }
 
-const writeAsServer = (operation: Operation, task: Task, input: Partial<OperationInput>): Promise<unknown> =>
-  operation.run({ ...task, call: beginCall(true), source: 'server' }, { id: '', query: {}, body: {}, ...input });
+const writeAsServer = (operation: Operation, { plan, call }: Task, input: Partial<OperationInput>): Promise<unknown> =>
+  operation.run(plan, beginCall(true, { ...call, source: 'server' }), { id: '', query: {}, body: {}, ...input });
 
 type Method = (...given: unknown[]) => unknown;
 
 /** The operations of a controller, of which two may be called as the server. */
 function serverResource(task: Task): ServerResource<object> {
-  const controller = task.controller as Readonly<Record<string, Method>>;
+  const controller = task.call.controller as Readonly<Record<string, Method>>;
   const isServer = (options: unknown): boolean => (options as { readonly as?: string } | undefined)?.as === 'server';
   const methods = task.plan.options.knownOperations.map(({ name }): [string, Method] => [
     name,

@@ -23,11 +23,10 @@ export const deleteOne: Operation = {
     data: { type: 'null' },
   },
   /** @throws 400 for a malformed id or parameter, 403, 404, 412, 428, 409 where other records refer to it */
-  async run(tools, { id, query }) {
-    const { plan } = tools;
-    const purges = parseDeleteQuery(query, choosesDeleted(tools));
+  async run(plan, call, { id, query }) {
+    const purges = parseDeleteQuery(query, choosesDeleted(plan, call));
     const key = readId(plan, id, deleteOne);
-    const task = await beginTask(tools, 'delete', purges ? 'with' : 'without');
+    const task = await beginTask(plan, call, 'delete', purges ? 'with' : 'without');
     await deleteRecords(task, [targetOf(task, { key, id }, deleteOne)], purges);
     return envelope(`${plan.schema.name} deleted`, null);
   },
@@ -47,16 +46,15 @@ export const deleteMany: Operation = {
     data: { type: 'null' },
   },
   /** @throws 400 for a malformed id or parameter, 403, 404, 409 */
-  async run(tools, { query }) {
-    const { plan, call } = tools;
+  async run(plan, call, { query }) {
     const { schema, options } = plan;
-    const limits = { maxBatchSize: options.maxBatchSize, mayPurge: choosesDeleted(tools) };
+    const limits = { maxBatchSize: options.maxBatchSize, mayPurge: choosesDeleted(plan, call) };
     const ids = schema.key.fields.length > 1 && query['ids'];
     const sent = typeof ids === 'string' ? { ...query, ids: sentKey(call.request, ids) } : query;
     const { targets, isAtomic, purges } = parseBatchDeletion(sent, schema.key, limits);
     const removeAll = async (each: readonly RecordId[]): Promise<null> => {
       refuseDuplicates(each, schema.key, () => 'ids');
-      const task = await beginTask(tools, 'deleteMany', purges ? 'with' : 'without');
+      const task = await beginTask(plan, call, 'deleteMany', purges ? 'with' : 'without');
       const removed = each.map((target) => targetOf(task, target, deleteMany));
       await deleteRecords(task, removed, purges);
       return null;

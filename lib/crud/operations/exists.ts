@@ -15,10 +15,9 @@ export const exists: Operation = {
     acceptsUnknownId: true,
   },
   /** @throws 400 for a malformed id */
-  async run(tools, { id }) {
-    const { plan } = tools;
+  async run(plan, call, { id }) {
     const key = records.readId(plan, id, exists);
-    const task = await beginTask(tools, 'exists');
+    const task = await beginTask(plan, call, 'exists');
     const isFound = await records.exists(task, records.withId(task, key));
     return envelope(`${plan.schema.name} ${isFound ? 'exists' : 'does not exist'}`, { exists: isFound });
   },

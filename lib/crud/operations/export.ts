@@ -6,12 +6,13 @@ import { textHeader } from '../../documents/operation-document.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { conditionParameters, formatParameter, recordParameters, sortParameters } from '../document/parameters.js';
-import { beginTask, type OperationTools } from '../plan/plan.js';
+import { beginTask, type Plan } from '../plan/plan.js';
 import { parseExportQuery, type ExportFormat } from '../query/list-query.js';
 import { hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
 import { addRelations, restrict } from '../read/related-records.js';
 import { run } from '../read/statements.js';
 import { and } from '../sql/condition.js';
+import type { Call } from '../store/call.js';
 import type { PositionedRecord } from '../store/reader.js';
 import { csvHeader, csvLine } from './csv.js';
 import { deletedIn } from './list.js';
@@ -60,12 +61,12 @@ export const exportList: Operation = {
     ],
     headers: textHeader('Content-Disposition', 'The name of the file.'),
   },
-  run: (tools, { query }) => write(tools, query),
+  run: (plan, call, { query }) => write(plan, call, query),
 };
 
 /** @throws 400 naming every wrong parameter, 503 where the first records cannot be read */
-async function write(tools: OperationTools, query: ListQuery): Promise<StreamableFile> {
-  const { plan, call, view } = await beginTask(tools, 'export', deletedIn(tools, query));
+async function write(plan: Plan, call: Call, query: ListQuery): Promise<StreamableFile> {
+  const { view } = await beginTask(plan, call, 'export', deletedIn(plan, call, query));
   const { format, condition: filter, sort, request } = parseExportQuery(query, view.list);
   const fields = selectedFields(request, plan.schema.key);
   const selection = { condition: and(view.visible, await restrict(plan, call, filter)), sort, fields };

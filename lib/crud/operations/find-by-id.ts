@@ -2,9 +2,9 @@ import { envelope } from '../declare/envelope.js';
 import { recordParameters } from '../document/parameters.js';
 import { beginTask } from '../plan/plan.js';
 import { hasRelations, parseRecordQuery } from '../query/record-request.js';
-import { findColumns, notFoundError, notEnabled, readId } from '../read/records.js';
+import { answerRecord, findColumns, notFoundError, notEnabled, readId } from '../read/records.js';
 import { addRelations } from '../read/related-records.js';
-import { answerRecord, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 
 export const findById: Operation = {
   name: 'findById',
@@ -17,10 +17,9 @@ export const findById: Operation = {
     data: 'record',
   },
   /** @throws 400 for a malformed id or parameter, 404 for an unknown id */
-  async run(tools, { id, query }) {
-    const { plan, call } = tools;
+  async run(plan, call, { id, query }) {
     const key = readId(plan, id, findById);
-    const task = await beginTask(tools, 'findById');
+    const task = await beginTask(plan, call, 'findById');
     const request = parseRecordQuery(query, task.view.list);
     const record = await findColumns(task, key, request);
     if (!record) throw notEnabled(plan, id, findById) ?? notFoundError(plan, id);

@@ -1,17 +1,22 @@
-import { envelope, type ListQuery } from '../declare/envelope.js';
+/** Lists and searches: whole, in numbered pages with their total, and in pages that continue behind a cursor. */
+import type { Field } from '../../entities/entity-schema.js';
+import { envelope, type ListMetadata, type ListQuery } from '../declare/envelope.js';
 import { listParameters, searchParameters } from '../document/parameters.js';
 import { listMetadata } from '../document/responses.js';
-import { beginTask, type OperationTools, type Plan } from '../plan/plan.js';
-import { isDeletedChoice, type Deleted } from '../query/parameters.js';
+import { beginTask, type Plan } from '../plan/plan.js';
+import { encodeCursor, readCursor } from '../query/cursor.js';
 import { parseListQuery, type ListRequest } from '../query/list-query.js';
+import type { CountMode, CursorPage, Page } from '../query/page-parameters.js';
+import { isDeletedChoice, type Deleted } from '../query/parameters.js';
+import { refuseParameter } from '../query/query-errors.js';
 import { hasRelations, selectedFields } from '../query/record-request.js';
 import { addRelations, restrict } from '../read/related-records.js';
 import { run } from '../read/statements.js';
-import { and } from '../sql/condition.js';
+import { and, boundValues, compare, shapeOf, type Condition } from '../sql/condition.js';
+import type { Position } from '../sql/keyset.js';
 import type { Call } from '../store/call.js';
 import type { Selection } from '../store/record-access.js';
 import type { Operation } from './operation.js';
-import { readCursorPage, readNumberedPage, type RecordList } from './page.js';
 
 const DESCRIPTION = { data: 'records', metadata: listMetadata } as const;
 
@@ -20,7 +25,7 @@ export const findAll: Operation = {
   route: { verb: 'GET', path: '/', takes: ['query'] },
   needsRequest: 'with a total',
   description: { ...DESCRIPTION, id: 'list{many}', summary: 'List {tag}', parameters: listParameters },
-  run: (tools, { query }) => list(tools, query, 'findAll'),
+  run: (plan, call, { query }) => list(plan, call, query, 'findAll'),
 };
 
 export const search: Operation = {
@@ -35,14 +40,14 @@ export const search: Operation = {
     summary: 'Search {tag}',
     parameters: (resource) => [...searchParameters(resource), ...listParameters(resource)],
   },
-  run: (tools, { query }) => list(tools, query, 'search'),
+  run: (plan, call, { query }) => list(plan, call, query, 'search'),
 };
 
 const MESSAGES = { findAll: 'list', search: 'search' };
 
 /** @throws 400 naming every wrong parameter */
-async function list(tools: OperationTools, query: ListQuery, operation: 'findAll' | 'search') {
-  const { plan, call, view } = await beginTask(tools, operation, deletedIn(tools, query));
+async function list(plan: Plan, call: Call, query: ListQuery, operation: 'findAll' | 'search') {
+  const { view } = await beginTask(plan, call, operation, deletedIn(plan, call, query));
   const { key, name } = plan.schema;
   const request = parseListQuery(query, view.list, operation);
   const condition = and(view.visible, await restrict(plan, call, request.condition));
@@ -69,9 +74,83 @@ async function readList(
   return { records: records.slice(0, maxListSize), metadata: { truncated: records.length > maxListSize } };
 }
 
-export const choosesDeleted = ({ plan, call }: OperationTools): boolean =>
+export const choosesDeleted = (plan: Plan, call: Call): boolean =>
   plan.viewsFor(call.request).without.list.choosesDeleted;
 
 /** What a query string chooses. Parsing it refuses `deleted` where it is not allowed. */
-export const deletedIn = (tools: OperationTools, { deleted }: ListQuery): Deleted =>
-  isDeletedChoice(deleted) && choosesDeleted(tools) ? deleted : 'without';
+export const deletedIn = (plan: Plan, call: Call, { deleted }: ListQuery): Deleted =>
+  isDeletedChoice(deleted) && choosesDeleted(plan, call) ? deleted : 'without';
+
+interface RecordList<T> {
+  readonly records: T[];
+  readonly metadata?: ListMetadata;
+}
+
+async function readNumberedPage<T extends object>(
+  { store: { reader } }: Plan<T>,
+  call: Call,
+  selection: Selection,
+  page: Page,
+  count: CountMode | undefined,
+): Promise<RecordList<T>> {
+  const range = { limit: page.size, offset: (page.page - 1) * page.size };
+  const { condition } = selection;
+  const figure = count === 'estimated' ? await reader.estimate(call, condition) : undefined;
+  const isCounted = figure === undefined && count !== 'none';
+  const exact = isCounted ? await reader.count(call, condition) : undefined;
+  const records = await reader.find(call, { ...selection, range });
+  const total = exact ?? (figure === undefined ? undefined : withinPage(figure, range, records.length));
+  if (total === undefined) return { records, metadata: { pagination: page } };
+  const totals = { total, totalPages: Math.ceil(total / page.size), ...(!isCounted && { estimated: true as const }) };
+  return { records, metadata: { pagination: { ...page, ...totals } } };
+}
+
+/** An estimate is never below what the page shows, and the last page is exact. */
+function withinPage(figure: number, { limit, offset }: Required<Selection>['range'], length: number): number {
+  const isLast = length < limit && (length > 0 || offset === 0);
+  return isLast ? offset + length : Math.max(figure, offset + length);
+}
+
+/** @param filter the condition that the client sent @throws 400 where the cursor is not of this sort and filter */
+async function readCursorPage<T extends object>(
+  plan: Plan<T>,
+  call: Call,
+  selection: Selection,
+  filter: Condition,
+  { size, after }: CursorPage,
+): Promise<RecordList<T>> {
+  const { schema, store, database } = plan;
+  const { sort } = selection;
+  const keys = sort.map(({ field, descending }) => [field.name, descending]);
+  const values = boundValues(filter, database.dataSource);
+  const binding = JSON.stringify([schema.name, keys, shapeOf(filter), values]);
+  const position =
+    after === undefined ? undefined : await readPosition(plan, call, selection, readCursor(after, sort, binding));
+  const found = await store.reader.findAfter(call, selection, size + 1, position);
+  const page = found.slice(0, size);
+  const last = page.at(-1)?.position;
+  const place = (each: Field): number => sort.findIndex(({ field }) => field === each);
+  const keyOf = (position: Position): unknown =>
+    schema.key.join(schema.key.fields.map((each) => position[place(each)]));
+  const hasNext = found.length > size;
+  const next = hasNext && last ? encodeCursor(last, String(keyOf(last)), binding) : null;
+  return { records: page.map(({ record }) => record), metadata: { pagination: { size, next, hasNext } } };
+}
+
+/** @throws 400 */
+async function readPosition(
+  { schema, store }: Plan,
+  call: Call,
+  { condition: visible, sort }: Selection,
+  continuation: ReturnType<typeof readCursor>,
+): Promise<Position> {
+  if (continuation === undefined)
+    return refuseParameter('after', 'must be `next` of a page with the same sort and filter');
+  if (typeof continuation !== 'string') return continuation;
+  const key = schema.key.split(continuation) ?? refuseParameter('after', 'must be `next` of a page');
+  const exact = schema.key.fields.map((field, index) => compare(field, 'isExactly', key[index]));
+  const condition = and(...exact, visible);
+  const [record] = await store.reader.findAfter(call, { condition, fields: [], sort }, 1, undefined);
+  if (record) return record.position;
+  return refuseParameter('after', 'refers to a record that does not exist any more: start with the first page');
+}

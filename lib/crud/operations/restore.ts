@@ -3,13 +3,13 @@ import { AccessRefused } from '../../http/refusal.js';
 import { beginTask, type Task } from '../plan/plan.js';
 import { allFields } from '../query/record-request.js';
 import { assertChangeable, changeCondition, exists, find, notFoundError } from '../read/records.js';
-import { readId, refusalOf, targetOf } from '../read/records.js';
+import { answerRecord, readId, refusalOf, targetOf } from '../read/records.js';
 import { runWhen } from '../write/hooks.js';
 import { evaluateScopes } from '../write/references.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
-import { answerRecord, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 
 export const restore: Operation = {
   name: 'restore',
@@ -18,20 +18,19 @@ export const restore: Operation = {
   undoes: 'delete',
   description: { id: 'restore{one}', summary: 'Restore a deleted {one}', data: 'record' },
   /** Changes nothing where the record is not marked as deleted. @throws 400 for a malformed id, 403, 404, 409 */
-  async run(tools, { id }) {
-    const { plan } = tools;
+  async run(plan, call, { id }) {
     const { deletion, store } = plan;
     const key = readId(plan, id, restore);
-    const task = await beginTask(tools, 'restore', 'with');
+    const task = await beginTask(plan, call, 'restore', 'with');
     const { view } = task;
     const target = targetOf(task, { key, id }, restore);
     await evaluateScopes(task, [], 'update');
-    const write = writeOf(task, 'update', [], store.hooked.has('restore') || task.hooks.whenRestored);
+    const write = writeOf(task, 'update', [], store.runsAppCode.has('restore') || call.hooks.whenRestored);
     const all = allFields(view.list);
     const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
     const apply = async (within: Task): Promise<object> => {
       const hidden = and(changeCondition(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
-      const restored = (by: Call): Promise<boolean> => store.writers.restore.restore(by, key, hidden);
+      const restored = (by: Call): Promise<boolean> => store.writerFor('restore').restore(by, key, hidden);
       const isRestored = deletion !== undefined && (await run(plan, within.call, restored, write));
       if (!isRestored) await assertChangeable(within, target);
       // A trigger ignored the statement.

@@ -1,13 +1,14 @@
 import type { OperationInput } from '../declare/custom-operation.js';
 import { envelope } from '../declare/envelope.js';
 import { atomicParameter } from '../document/parameters.js';
-import { beginTask, type OperationTools } from '../plan/plan.js';
+import { beginTask, type Plan } from '../plan/plan.js';
 import { readBatch, readPatch, refuseDuplicates } from '../query/batch-request.js';
-import { readId, targetOf } from '../read/records.js';
+import { answerRecord, readId, targetOf } from '../read/records.js';
+import type { Call } from '../store/call.js';
 import { readBody } from '../write/bodies.js';
 import { checkItems, inBatch, noName, writeSeparately, type NameItem } from '../write/items.js';
 import { updateRecords } from '../write/update-records.js';
-import { answerRecord, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 
 export const update: Operation = {
   name: 'update',
@@ -20,7 +21,7 @@ export const update: Operation = {
     body: 'Replace',
     data: 'record',
   },
-  run: (tools, input) => change(update, tools, input),
+  run: (plan, call, input) => change(update, plan, call, input),
 };
 
 export const patch: Operation = {
@@ -35,18 +36,17 @@ export const patch: Operation = {
     body: 'Patch',
     data: 'record',
   },
-  run: (tools, input) => change(patch, tools, input),
+  run: (plan, call, input) => change(patch, plan, call, input),
 };
 
 /** @throws 400 naming every wrong field, 403, 404, 409, 412, 428 */
-async function change(operation: Operation, tools: OperationTools, { id, body }: OperationInput) {
-  const { plan } = tools;
+async function change(operation: Operation, plan: Plan, call: Call, { id, body }: OperationInput) {
   const kind = operation === update ? 'update' : 'patch';
   const key = readId(plan, id, operation);
-  const task = await beginTask(tools, kind);
+  const task = await beginTask(plan, call, kind);
   const targets = [targetOf(task, { key, id }, operation)];
   const sent = [readBody(task, body, kind)];
-  const [updated] = await updateRecords(task, targets, sent, noName);
+  const [updated] = await updateRecords(task, { targets, sent, nameOf: noName });
   return answerRecord(task, `${plan.schema.name} updated`, updated as object);
 }
 
@@ -65,18 +65,17 @@ export const patchMany: Operation = {
     data: 'records',
   },
   /** @throws 400 naming every wrong field, 403, 404, 409 */
-  async run(tools, { body, query }) {
-    const { plan, call } = tools;
+  async run(plan, call, { body, query }) {
     const { key, name } = plan.schema;
     const { items, isAtomic } = readBatch(body, query, plan.options.maxBatchSize);
     const patchAll = async (each: readonly unknown[], nameOf: NameItem): Promise<object[]> => {
       const patches = await checkItems(each, nameOf, (item) => readPatch(item, key));
       const [{ name: keyName = '' } = {}] = key.fields;
       refuseDuplicates(patches, key, (index) => `${nameOf(index)}.${keyName}`);
-      const task = await beginTask(tools, 'patchMany');
+      const task = await beginTask(plan, call, 'patchMany');
       const targets = patches.map((patched) => targetOf(task, patched, patchMany));
       const sent = patches.map(({ body: fields }) => readBody(task, fields, 'patch'));
-      return updateRecords(task, targets, sent, nameOf);
+      return updateRecords(task, { targets, sent, nameOf });
     };
     const updated = isAtomic
       ? await patchAll(items, inBatch)

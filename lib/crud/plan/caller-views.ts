@@ -4,7 +4,7 @@ import type { Permissions } from '../../entities/permissions.js';
 import { hasAnyRole } from '../../http/principal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { rolesOf } from '../declare/resolve-options.js';
-import { ofClass } from '../query/field-path.js';
+import { classCondition } from '../query/field-path.js';
 import type { Deleted } from '../query/parameters.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { Includable } from '../query/record-request.js';
@@ -13,10 +13,10 @@ import { isBound } from '../rows/owner.js';
 import { type WritePrecondition, and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
 import { BoundedMap } from '../../database/bounded-map.js';
-import { pathOf } from './relation-parameters.js';
+import { relationPath } from './relation-parameters.js';
 import type { Resource } from './resource.js';
 
-/** By the choice of deleted records, without the parts that vary with the request. */
+/** One view for each choice of `deleted`, before scopes and owners are added. */
 export type CallerViews = Readonly<Record<Deleted, CallerView>>;
 
 /** What the caller of one operation may see and change. */
@@ -45,9 +45,13 @@ export function compileViews(
   relations: Relations,
 ): (request: HttpRequest | undefined) => CallerViews {
   const roles = [...new Set([resource, ...relations.values()].flatMap(({ options }) => rolesOf(options)))];
+  if (roles.length === 0) {
+    const views = viewsOf(resource, relations, undefined);
+    return () => views;
+  }
   const views = new BoundedMap<CallerViews>();
   return (request) => {
-    const key = roles.length === 0 ? '' : roles.filter((role) => hasAnyRole(request, [role])).join('\n');
+    const key = roles.filter((role) => hasAnyRole(request, [role])).join('\n');
     return views.get(key, () => viewsOf(resource, relations, request));
   };
 }
@@ -81,10 +85,10 @@ function viewsOf(resource: Resource<object>, relations: Relations, request: Http
       fixed: NOTHING_FIXED,
     });
   const where = (operator: 'isNull' | 'isNotNull') =>
-    and(ofClass(resource.schema), deletion ? compare(deletion, operator) : EVERYTHING);
+    and(classCondition(resource.schema), deletion ? compare(deletion, operator) : EVERYTHING);
   return Object.freeze({
     without: view(without, where('isNull')),
-    with: view(withDeleted, ofClass(resource.schema)),
+    with: view(withDeleted, classCondition(resource.schema)),
     only: view(withDeleted, where('isNotNull')),
   });
 }
@@ -112,8 +116,8 @@ function followable(
     const parent = path.slice(0, -relation.propertyPath.length - 1);
     const owner = parent === '' ? schema : related.get(parent)?.schema;
     const target = related.get(path)?.schema;
-    const ofParent = parent === '' ? list.readable : readableAt(parent);
-    const readable = relation.isOwning ? ofParent : readableAt(path);
+    const parentFields = parent === '' ? list.readable : readableAt(parent);
+    const readable = relation.isOwning ? parentFields : readableAt(path);
     if (!owner || !target || !readable) return true;
     return foreignKeyFields(relation, owner, target).every((key) => !key.readable || has(readable, key));
   };
@@ -126,7 +130,7 @@ function followable(
   }
   const filterable = [...list.filterable].filter(([, { relations, field }]) =>
     relations.every((relation, depth) => {
-      const path = pathOf(relations.slice(0, depth + 1));
+      const path = relationPath(relations.slice(0, depth + 1));
       const readable = depth === relations.length - 1 ? readableAt(path) : undefined;
       return isReadable(path, relation) && (!readable || has(readable, field));
     }),

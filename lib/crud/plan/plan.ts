@@ -12,7 +12,6 @@ import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { Application } from '../../routes/application.js';
 import { failureToolsOf, observerOf } from '../../routes/failure-filter.js';
-import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
@@ -28,7 +27,7 @@ import type { Resource } from './resource.js';
 export interface Plan<T extends object = object> extends Resource<T> {
   readonly store: RecordStore<T>;
   /** The parts of a view that vary with the caller, apart from roles. Without them, only statements are awaited. */
-  readonly parts: readonly Part[];
+  readonly rowRules: readonly RowRule[];
   viewsFor(request: HttpRequest | undefined): CallerViews;
   /** The resources of the relations that requests follow, by path such as `comments.author`. */
   readonly relations: ReadonlyMap<string, Plan>;
@@ -44,21 +43,10 @@ export interface Plan<T extends object = object> extends Resource<T> {
   failureTools(): FailureTools;
 }
 
-/** What operations work with. */
-export interface OperationTools<T extends object = object> {
+/** The call of an operation on a resource, and what its caller may see and change there. */
+export interface Task<T extends object = object> {
   readonly plan: Plan<T>;
   readonly call: Call;
-  readonly hooks: GeneratedHooks<T>;
-  /** Whose operation runs. */
-  readonly controller?: object;
-  /** @default 'client' */
-  readonly source?: Source;
-}
-
-/** Code of the server may set every column, and the option `validationSchema` checks bodies of clients only. */
-export type Source = 'client' | 'server';
-
-export interface Task<T extends object = object> extends OperationTools<T> {
   readonly operation: string;
   readonly view: CallerView;
 }
@@ -70,23 +58,23 @@ export interface Addition {
   readonly fixed?: CallerView['fixed'];
 }
 
-export interface Part {
+export interface RowRule {
   /** Only the scope and the owner count in relations of other resources, whose records have no path. */
   readonly kind: 'path' | 'scope' | 'owner' | 'standing' | 'parents';
   add(task: Task): Addition | Promise<Addition>;
 }
 
 /** The first one that refuses a request decides the answer. */
-function partsOf(resource: Resource<object>): readonly Part[] {
+function rowRulesOf(resource: Resource<object>): readonly RowRule[] {
   const { options, metadata, schema, database, pathParameters, scope, owner } = resource;
-  const path: Part = {
+  const path: RowRule = {
     kind: 'path',
     add({ call }) {
       const fixed = pathValues(schema.name, pathParameters, call.request);
       return { fixed, conditions: [...fixed].map(([field, value]) => compare(field, 'eq', value)) };
     },
   };
-  const scoped: Part | undefined = scope && {
+  const scoped: RowRule | undefined = scope && {
     kind: 'scope',
     async add({ call, operation }) {
       const conditions: Condition[] = [];
@@ -95,7 +83,7 @@ function partsOf(resource: Resource<object>): readonly Part[] {
       return { conditions, isScoped: !conditions.every(isEverything) };
     },
   };
-  const owned: Part | undefined = owner && {
+  const owned: RowRule | undefined = owner && {
     kind: 'owner',
     add({ call, view }) {
       if (!view.isOwnerBound) return {};
@@ -106,7 +94,7 @@ function partsOf(resource: Resource<object>): readonly Part[] {
   };
   const guard = guardOf(options.entity);
   // A caller who is dismissed while the request is handled must not undo it.
-  const standing: Part | undefined = guard && {
+  const standing: RowRule | undefined = guard && {
     kind: 'standing',
     add({ call }) {
       const user = callerOf(call.request);
@@ -124,7 +112,7 @@ function partsOf(resource: Resource<object>): readonly Part[] {
     fields.every((field) => fromPath.has(field)) ? [relation] : [],
   );
   // A path such as `/api/shops/7/products` leads to no record where the caller does not see shop 7.
-  const parents: Part = {
+  const parents: RowRule = {
     kind: 'parents',
     async add({ plan, call }) {
       const conditions: Condition[] = [];
@@ -136,7 +124,7 @@ function partsOf(resource: Resource<object>): readonly Part[] {
     },
   };
   const declared = [pathParameters.size > 0 && path, scoped, owned, standing, relations.length > 0 && parents];
-  return declared.filter((part) => part !== undefined && part !== false);
+  return declared.filter((rule) => rule !== undefined && rule !== false);
 }
 
 /**
@@ -144,18 +132,18 @@ function partsOf(resource: Resource<object>): readonly Part[] {
  * @throws 404 where the path has a parameter that is none; what the scope throws
  */
 export function beginTask<T extends object>(
-  tools: OperationTools<T>,
+  plan: Plan<T>,
+  call: Call,
   operation: string,
   deleted: Deleted = 'without',
 ): Task<T> | Promise<Task<T>> {
-  const { plan, call } = tools;
-  const task = { ...tools, operation, view: plan.viewsFor(call.request)[deleted] };
-  return plan.parts.length === 0 ? task : withParts(plan.parts, task);
+  const task = { plan, call, operation, view: plan.viewsFor(call.request)[deleted] };
+  return plan.rowRules.length === 0 ? task : withRowRules(plan.rowRules, task);
 }
 
-async function withParts<T extends object>(parts: readonly Part[], task: Task<T>): Promise<Task<T>> {
+async function withRowRules<T extends object>(rules: readonly RowRule[], task: Task<T>): Promise<Task<T>> {
   const additions: Addition[] = [];
-  for (const part of parts) additions.push(await part.add(task));
+  for (const rule of rules) additions.push(await rule.add(task));
   const view = {
     ...task.view,
     visible: and(...additions.flatMap(({ conditions = [] }) => conditions), task.view.visible),
@@ -170,9 +158,9 @@ async function withParts<T extends object>(parts: readonly Part[], task: Task<T>
 export async function relatedVisible(plan: Plan, call: Call): Promise<Condition> {
   const known = call.visible.get(plan);
   if (known) return known;
-  const parts = plan.parts.filter(({ kind }) => kind === 'scope' || kind === 'owner');
-  const task = { plan, call, hooks: {}, operation: 'findAll', view: plan.viewsFor(call.request).without };
-  const { visible } = (await withParts(parts, task)).view;
+  const rules = plan.rowRules.filter(({ kind }) => kind === 'scope' || kind === 'owner');
+  const task = { plan, call, operation: 'findAll', view: plan.viewsFor(call.request).without };
+  const { visible } = (await withRowRules(rules, task)).view;
   call.visible.set(plan, visible);
   return visible;
 }
@@ -228,7 +216,7 @@ export function compilePlan<T extends object>(
       if (isStarted()) store = created;
       return created;
     },
-    parts: partsOf(resource),
+    rowRules: rowRulesOf(resource),
     viewsFor: (request) => (views ??= compileViews(resource, plan.relations))(request),
     get relations() {
       return (relations ??= related.relations());

@@ -26,7 +26,7 @@ export function compileIncludable(options: ResolvedCrudOptions, database: Databa
     if (!relations || relations.length > MAX_DEPTH)
       return refuseRelation(options, 'includableRelations', `relations up to ${MAX_DEPTH} deep`, name, database);
     for (const [depth, relation] of relations.entries()) {
-      const path = pathOf(relations.slice(0, depth + 1));
+      const path = relationPath(relations.slice(0, depth + 1));
       assertRelatable(options, 'includableRelations', path, relation, database);
       const related = database.describe(relation.inverseEntityMetadata);
       includable.set(path, { path, relation, readable: related.fields.filter(({ readable }) => readable) });
@@ -56,13 +56,13 @@ export function followedRelations(list: ListParameters): ReadonlyMap<string, [Re
   for (const { path, relation } of list.linkable) found.set(path, [relation, 'linkableRelations']);
   for (const { relations } of list.filterable.values())
     for (const [depth, relation] of relations.entries()) {
-      const path = pathOf(relations.slice(0, depth + 1));
+      const path = relationPath(relations.slice(0, depth + 1));
       if (!found.has(path)) found.set(path, [relation, 'filterableFields']);
     }
   return found;
 }
 
-export const pathOf = (relations: readonly Relation[]): string =>
+export const relationPath = (relations: readonly Relation[]): string =>
   relations.map(({ propertyPath }) => propertyPath).join('.');
 
 function relationsIn(name: string, { relations }: EntityMetadata): readonly Relation[] | undefined {

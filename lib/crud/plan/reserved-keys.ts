@@ -6,14 +6,14 @@ import { overlaps, servesMethod, type Route } from '../../routes/route.js';
  * letters, because Express takes letters of either case for the same.
  */
 export function reservedKeys(endpoint: string, routes: readonly Route[]): ReadonlySet<string> {
-  const ofRecords = routes
+  const recordRoutes = routes
     .filter(({ handler }) => declaredRoute(handler)?.controllerPath === endpoint)
     .flatMap(({ method, shapes }) => shapes.map((shape) => ({ method, shape })))
     .filter(({ shape: { levels, open } }) => !open && levels.length > 0 && levels.at(-1) === undefined);
   const literals = routes.flatMap((route) =>
     route.shapes.flatMap((shape) => {
       const last = shape.levels.at(-1);
-      const hides = ofRecords.some((each) => servesMethod(route, each.method) && overlaps(each.shape, shape));
+      const hides = recordRoutes.some((each) => servesMethod(route, each.method) && overlaps(each.shape, shape));
       return last !== undefined && !shape.open && hides ? [last.toLowerCase()] : [];
     }),
   );

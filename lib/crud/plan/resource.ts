@@ -3,7 +3,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { guardOf } from '../../entities/entity-guard.js';
-import { IdempotencyKey } from '../idempotency/idempotency-key.js';
+import { IdempotencyKey } from '../idempotency/idempotency-keys.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { OperationName } from '../declare/operations.js';
@@ -20,8 +20,8 @@ import { parentFieldOf } from '../store/tree-writer.js';
 import { deletionOf } from '../query/field-path.js';
 import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
 import { includedRelations } from './relation-parameters.js';
-import { compileFieldPermissions, compileOwner, compilePathParameters, compileScope } from './row-rules.js';
-import type { FindProvider } from './row-rules.js';
+import { compileFieldPermissions, compileOwner, compilePathParameters, compileScope } from './row-options.js';
+import type { FindProvider } from './row-options.js';
 
 export interface Resource<T extends object> {
   readonly options: ResolvedCrudOptions<T>;
@@ -34,7 +34,7 @@ export interface Resource<T extends object> {
   readonly scope: ScopeFunction<T> | undefined;
   readonly owner: Ownership | undefined;
   readonly fieldPermissions: FieldPermissions;
-  /** The same for users with one of the `deletedRoles`, who may also name the delete date. */
+  /** The list parameters of users with one of the `deletedRoles`, who may also name the delete date. */
   readonly listWithDeleted: ListParameters;
   /** The fields that `aggregate` may name, if the caller may read them. */
   readonly aggregatable: readonly Field[];

@@ -33,11 +33,11 @@ export const deletionOf = ({ fields }: EntityDescription): Field | undefined =>
   fields.find(({ column }) => column.isDeleteDate);
 
 /** Whether a row of the table is a record of the entity, which may share its table with other classes. */
-export const ofClass = ({ discriminator }: EntityDescription): Condition =>
+export const classCondition = ({ discriminator }: EntityDescription): Condition =>
   discriminator ? compare(discriminator.field, 'in', ...discriminator.values) : EVERYTHING;
 
 /** Records of the entity that are not marked as deleted. */
 export function existing(schema: EntityDescription): Condition {
   const deletion = deletionOf(schema);
-  return and(ofClass(schema), ...(deletion ? [compare(deletion, 'isNull')] : []));
+  return and(classCondition(schema), ...(deletion ? [compare(deletion, 'isNull')] : []));
 }

@@ -3,18 +3,19 @@ import { BadRequestException, ConflictException, NotFoundException } from '@nest
 import { ignoredStatement } from '../../entities/conflicts.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
+import { envelope, type Envelope } from '../declare/envelope.js';
 import { missingOption, type OperationDeclaration } from '../declare/operations.js';
 import type { Plan, Task } from '../plan/plan.js';
 import type { RecordId } from '../query/batch-request.js';
 import { allFields, hasRelations, selectedFields, withKey, type RecordRequest } from '../query/record-request.js';
-import { versionPreconditions } from '../rows/record-version.js';
+import { etagOf, versionPreconditions } from '../rows/record-version.js';
 import { type WritePrecondition, and, ascending, type Condition, keyIs, keyIsAmong } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import { chunksOf, identityOf } from '../store/linked-rows.js';
 import { addRelations, removeUnasked } from './related-records.js';
 import { run } from './statements.js';
 
-export interface Reading {
+export interface ReadOptions {
   /** Everything that the caller may read, where it is absent. */
   readonly request?: RecordRequest;
   readonly isLocked?: boolean;
@@ -48,7 +49,7 @@ export const withId = ({ plan, view }: Task, key: unknown): Condition => and(key
 export async function find<T extends object>(
   task: Task<T>,
   key: unknown,
-  { request = allFields(task.view.list), isLocked }: Reading = {},
+  { request = allFields(task.view.list), isLocked }: ReadOptions = {},
 ): Promise<T | undefined> {
   const record = await findColumns(task, key, request, isLocked);
   if (record && hasRelations(request)) await addRelations(task.plan, task.call, [record], request);
@@ -63,11 +64,11 @@ export function findColumns<T extends object>(task: Task<T>, key: unknown, reque
 }
 
 /** @returns the records in the order of the keys; `undefined` for one that the caller does not see */
-export async function findAll<T extends object>(task: Task<T>, keys: readonly unknown[], reading: Reading = {}) {
-  if (keys.length === 1) return [await find(task, keys[0], reading)];
+export async function findAll<T extends object>(task: Task<T>, keys: readonly unknown[], options: ReadOptions = {}) {
+  if (keys.length === 1) return [await find(task, keys[0], options)];
   const { plan, call, view } = task;
   const { key } = plan.schema;
-  const { request = allFields(view.list), isLocked } = reading;
+  const { request = allFields(view.list), isLocked } = options;
   const fields = withKey(request.fields, key);
   const { reader } = plan.store;
   const records: T[] = [];
@@ -81,6 +82,13 @@ export async function findAll<T extends object>(task: Task<T>, keys: readonly un
   await addRelations(plan, call, records, { ...request, fields });
   removeUnasked(records, fields, request);
   return keys.map((each) => byKey.get(identityOf(key.write(each))));
+}
+
+/** The answer with one record, and the `ETag` of its version. */
+export function answerRecord({ call, view }: Task, message: string, record: object): Envelope<unknown> {
+  const { version } = view;
+  if (version) call.state?.answers.set(record, { etag: etagOf(record, version) });
+  return envelope(message, record);
 }
 
 export const notFoundError = ({ schema }: Plan, id: string): NotFoundException =>
@@ -122,13 +130,13 @@ export async function assertChangeable(task: Task, target: Target): Promise<void
 }
 
 /** @throws 404, 403, 412, 428 for the first record that cannot be changed */
-export async function readTargets<T extends object>(task: Task<T>, targets: readonly Target[], reading: Reading) {
+export async function readTargets<T extends object>(task: Task<T>, targets: readonly Target[], options: ReadOptions) {
   const { view } = task;
   // All have the preconditions of the first one.
   const preconditions = targets[0]?.preconditions ?? [];
   const visible = and(view.visible, ...preconditions.map(({ condition }) => condition));
   const keys = targets.map(({ key }) => key);
-  const found = await findAll({ ...task, view: { ...view, visible } }, keys, reading);
+  const found = await findAll({ ...task, view: { ...view, visible } }, keys, options);
   for (const [index, target] of targets.entries()) if (!found[index]) throw await notFound(task, target);
   return found as T[];
 }

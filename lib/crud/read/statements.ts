@@ -1,17 +1,21 @@
 /** Runs the statements of an operation, repeats what a deadlock rolled back, and translates errors of the database into exceptions without inner details. */
 import { BadRequestException, ConflictException } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { describeConflict, invalidFields, type FailedWrite } from '../../entities/conflicts.js';
 import { beforeRepeat, MAX_REPEATS } from '../../database/connections.js';
-import { ownTransaction } from '../../database/transactions.js';
+import { beginTransaction, endsOf, ownTransaction } from '../../database/transactions.js';
 import { databaseFailureOf, isLostRace } from '../../entities/database-errors.js';
 import type { Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { Plan, Task } from '../plan/plan.js';
-import { inTransaction, managerOf, runStatement, type Call, type TransactionSteps } from '../store/call.js';
+import { managerOf, runWithin, type Call, type TransactionSteps } from '../store/call.js';
+import type { Database } from '../store/database.js';
 
-/** The values of a write, for the message about a conflict with another record. */
+/** A write, with its values for the message about a conflict with another record. */
 interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> {
   readonly isRepeatable: boolean;
+  /** What else its transaction does. */
+  readonly steps?: TransactionSteps | undefined;
 }
 
 const HOOKS = {
@@ -22,7 +26,7 @@ const HOOKS = {
 
 /** @param hook code of the application that runs before the commit, beside listeners: it may have other effects */
 export const writeOf = (
-  { plan: { options, store }, hooks, view: { permissions } }: Task,
+  { plan: { options, store }, call: { hooks }, view: { permissions } }: Task,
   operation: Write['operation'],
   changes: readonly { readonly values: Values }[],
   hook: unknown = HOOKS[operation].some((name) => hooks[name]),
@@ -30,47 +34,88 @@ export const writeOf = (
   operation,
   rows: changes.map(({ values }) => values),
   permissions,
-  isRepeatable: options.retryable || (!hook && !store.hooked.has(operation)),
+  isRepeatable: options.retryable || (!hook && !store.runsAppCode.has(operation)),
 });
 
 /** Runs statements, in the transaction of the call where there is one. @throws 400, 403, 409, 503 */
-export const run = <R>(plan: Plan, call: Call, work: (call: Call) => Promise<R>, write?: Write): Promise<R> =>
-  translateErrors(
-    plan,
-    call,
-    () => {
-      const statement = (): Promise<R> => runStatement(call, plan.database, work);
-      return write ? plan.database.connections.write(statement) : statement();
-    },
-    write,
-  );
+export const run = <R>(plan: Plan, call: Call, work: Work<R>, write?: Write): Promise<R> =>
+  execute(plan, call, work, write, runStatement);
 
 /** Runs work in a transaction. Scopes and validation belong before it. @throws 400, 403, 409, 503 */
 export const transacted = <T extends object, R>(
   task: Task<T>,
   write: Write,
   work: (within: Task<T>) => Promise<R>,
-  steps?: TransactionSteps,
-): Promise<R> => {
-  const { plan, call } = task;
-  const run = (within: Call): Promise<R> => work({ ...task, call: within });
-  // The commit checks deferred constraints.
-  return translateErrors(plan, call, () => inTransaction(call, plan.database, run, steps), write);
-};
+): Promise<R> => execute(task.plan, task.call, (call) => work({ ...task, call }), write, inTransaction);
 
-async function translateErrors<R>(plan: Plan, call: Call, work: () => Promise<R>, write?: Write): Promise<R> {
+type Work<R> = (call: Call) => Promise<R>;
+type Begin = <R>(database: Database, call: Call, work: Work<R>, write: Write | undefined) => Promise<R>;
+
+/** Begins the work anew where a deadlock rolled it back. The commit of a transaction checks deferred constraints. */
+async function execute<R>(plan: Plan, call: Call, work: Work<R>, write: Write | undefined, begin: Begin): Promise<R> {
+  const { database } = plan;
   for (let repeats = 0; ; repeats += 1)
     try {
-      return await work();
+      return await begin(database, call, work, write);
     } catch (error) {
       const isLost = isLostRace(error);
-      const { database } = plan;
       // The whole transaction is rolled back, and repeated. The one of the application is not.
       if (isLost && ownTransaction(call.transaction, database.dataSource)) throw error;
       const isFinal = !isLost || managerOf(call, database) !== undefined;
       if (isFinal || !write?.isRepeatable || repeats === MAX_REPEATS) throw await translated(plan, error, write);
       await beforeRepeat(repeats);
     }
+}
+
+/** A call that writes reads the primary: a replica may lag. */
+function runStatement<R>(database: Database, call: Call, work: Work<R>, write: Write | undefined): Promise<R> {
+  const { dataSource, connections } = database;
+  if (write) return connections.write(() => runStatement(database, call, work, undefined));
+  if (!call.writes || !dataSource.driver.isReplicated || managerOf(call, database))
+    return connections.statement(() => work(call));
+  return connections.onPrimary((manager) =>
+    work({ ...call, transaction: beginTransaction(manager, call.transaction) }),
+  );
+}
+
+/** Commits when the work is done, and rolls back when it fails. Inside another transaction, the work joins that one. */
+async function inTransaction<R>(database: Database, call: Call, work: Work<R>, write: Write | undefined): Promise<R> {
+  const { dataSource, connections } = database;
+  if (ownTransaction(call.transaction, dataSource)) return work(call);
+  const steps = write?.steps;
+  const outer = managerOf(call, database);
+  const afterCommit: (() => Promise<void>)[] = [];
+  const finish = async (): Promise<void> => {
+    steps?.afterCommit();
+    for (const each of afterCommit) await each();
+  };
+  const result = await connections.transacted(async (manager) => {
+    const transaction = beginTransaction(manager, call.transaction, afterCommit);
+    const inner: Call = { ...call, transaction };
+    try {
+      await steps?.begin(manager);
+      const result = await runWithin(inner, () => work(inner));
+      await steps?.beforeCommit(manager, result);
+      return result;
+    } finally {
+      transaction.isOpen = false;
+    }
+  });
+  await afterTransaction(outer, finish);
+  return result;
+}
+
+/** Runs work after the commit of the transaction of the call; at once where there is none. */
+export async function afterCommit(call: Call, database: Database, work: () => Promise<void>): Promise<void> {
+  const own = ownTransaction(call.transaction, database.dataSource);
+  if (own) own.afterCommit.push(work);
+  else await afterTransaction(managerOf(call, database), work);
+}
+
+/** The application commits its own transaction, and nothing waits for the work then. */
+async function afterTransaction(outer: EntityManager | undefined, work: () => Promise<void>): Promise<void> {
+  if (outer?.queryRunner) endsOf(outer.connection).add(outer.queryRunner, work);
+  else await work();
 }
 
 async function translated({ schema, database }: Plan, error: unknown, write: Write | undefined): Promise<unknown> {

@@ -1,9 +1,15 @@
 /** Writes conditions as SQL. The text depends on their shape only; values are bound in the order of the text. */
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import type { Field } from '../../entities/entity-schema.js';
-import { isMysql, isPostgres } from '../../entities/database-family.js';
-import type { Comparison, Condition, RawCondition, Relation } from './condition.js';
+import { isMysql } from '../../entities/database-family.js';
+import {
+  isMoment,
+  RAW_PARAMETER,
+  type Comparison,
+  type Condition,
+  type RawCondition,
+  type Relation,
+} from './condition.js';
 import { comparable, dialectOf, escapePath } from './dialect.js';
 import { inverseKey, isIndexed, junctionOf } from './foreign-keys.js';
 
@@ -11,62 +17,6 @@ export const RECORD = 'record';
 
 /** The prefix of every parameter's name. It is random, because the query builder replaces it in any name that contains it. */
 export const PARAMETER = `declarest_${randomBytes(8).toString('hex')}_`;
-
-/** Two conditions of one shape have the same SQL. */
-export function shapeOf(condition: Condition): string {
-  switch (condition.kind) {
-    case 'compare':
-      return `${condition.operator.name} ${condition.field.name} ${condition.values.length};`;
-    case 'unless':
-      return `unless(${shapeOf(condition.part)})`;
-    case 'raw':
-      return `raw(${condition.write(condition.field.name)} ${rawLists(condition).map(({ length }) => length)})`;
-    case 'related':
-      return `related ${condition.relation.propertyPath}(${shapeOf(condition.part)})`;
-    case 'indexed':
-      return `indexed ${condition.table};`;
-    default:
-      return `${condition.kind}(${condition.parts.map(shapeOf).join('')})`;
-  }
-}
-
-/** The values of a condition in the order of its parameters, as the driver takes them. */
-export function boundValues(condition: Condition, dataSource: DataSource): unknown[] {
-  switch (condition.kind) {
-    case 'compare':
-      return condition.values.flatMap((value) => bind(condition, value, dataSource));
-    case 'raw':
-      return rawLists(condition).flat();
-    case 'unless':
-    case 'related':
-      return boundValues(condition.part, dataSource);
-    case 'indexed':
-      return [`"${condition.text.replaceAll('"', '""')}"`];
-    default:
-      return condition.parts.flatMap((part) => boundValues(part, dataSource));
-  }
-}
-
-/** `:name` or `:...names`, as TypeORM writes them. */
-const RAW_PARAMETER = /:(\.\.\.)?(\w+)/g;
-
-/** The values of each parameter, in the order of the text. */
-const rawLists = ({ field, write, parameters }: RawCondition): unknown[][] =>
-  [...write(field.name).matchAll(RAW_PARAMETER)].flatMap(([, , name = '']) =>
-    Object.hasOwn(parameters, name) ? [[parameters[name]].flat()] : [],
-  );
-
-function bind({ field, operator }: Comparison, value: unknown, dataSource: DataSource): unknown[] {
-  if (operator.bind) return [operator.bind(value)];
-  const persist = (held: unknown): unknown =>
-    // A transformer may have no value for it.
-    dataSource.driver.preparePersistentValue(field.type.bound?.(held) ?? held, field.column) ?? null;
-  if (!isMoment(field)) return [persist(value)];
-  // Only PostgreSQL has a moment behind the last one of four digits.
-  return [persist(value), persist(new Date((value as Date).getTime() + (isPostgres(dataSource) ? 1 : 0)))];
-}
-
-const isMoment = ({ type }: Field): boolean => type.comparison === 'moment';
 
 /** @param owner the escaped alias or table of the columns @param first the number of the first parameter */
 export const conditionSql = (condition: Condition, owner: string, dataSource: DataSource, first = 0): string =>

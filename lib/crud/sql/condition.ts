@@ -2,7 +2,8 @@
  * Conditions on the records of an entity. Filters, searches, the id of a path, soft deletion and scopes are all of this
  * form, so that one compiler writes the WHERE of every statement.
  */
-import type { EntityMetadata } from 'typeorm';
+import type { DataSource, EntityMetadata } from 'typeorm';
+import { isPostgres } from '../../entities/database-family.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { OPERATORS, type Operator, type OperatorName } from './operators.js';
@@ -91,3 +92,59 @@ export interface WritePrecondition {
   readonly condition: Condition;
   refuse(): Error;
 }
+
+/** Two conditions of one shape have the same SQL. */
+export function shapeOf(condition: Condition): string {
+  switch (condition.kind) {
+    case 'compare':
+      return `${condition.operator.name} ${condition.field.name} ${condition.values.length};`;
+    case 'unless':
+      return `unless(${shapeOf(condition.part)})`;
+    case 'raw':
+      return `raw(${condition.write(condition.field.name)} ${rawLists(condition).map(({ length }) => length)})`;
+    case 'related':
+      return `related ${condition.relation.propertyPath}(${shapeOf(condition.part)})`;
+    case 'indexed':
+      return `indexed ${condition.table};`;
+    default:
+      return `${condition.kind}(${condition.parts.map(shapeOf).join('')})`;
+  }
+}
+
+/** The values of a condition in the order of its parameters, as the driver takes them. */
+export function boundValues(condition: Condition, dataSource: DataSource): unknown[] {
+  switch (condition.kind) {
+    case 'compare':
+      return condition.values.flatMap((value) => bind(condition, value, dataSource));
+    case 'raw':
+      return rawLists(condition).flat();
+    case 'unless':
+    case 'related':
+      return boundValues(condition.part, dataSource);
+    case 'indexed':
+      return [`"${condition.text.replaceAll('"', '""')}"`];
+    default:
+      return condition.parts.flatMap((part) => boundValues(part, dataSource));
+  }
+}
+
+/** `:name` or `:...names`, as TypeORM writes them. */
+export const RAW_PARAMETER = /:(\.\.\.)?(\w+)/g;
+
+/** The values of each parameter, in the order of the text. */
+const rawLists = ({ field, write, parameters }: RawCondition): unknown[][] =>
+  [...write(field.name).matchAll(RAW_PARAMETER)].flatMap(([, , name = '']) =>
+    Object.hasOwn(parameters, name) ? [[parameters[name]].flat()] : [],
+  );
+
+function bind({ field, operator }: Comparison, value: unknown, dataSource: DataSource): unknown[] {
+  if (operator.bind) return [operator.bind(value)];
+  const persist = (held: unknown): unknown =>
+    // A transformer may have no value for it.
+    dataSource.driver.preparePersistentValue(field.type.bound?.(held) ?? held, field.column) ?? null;
+  if (!isMoment(field)) return [persist(value)];
+  // Only PostgreSQL has a moment behind the last one of four digits.
+  return [persist(value), persist(new Date((value as Date).getTime() + (isPostgres(dataSource) ? 1 : 0)))];
+}
+
+export const isMoment = ({ type }: Field): boolean => type.comparison === 'moment';

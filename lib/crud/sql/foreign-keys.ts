@@ -19,12 +19,12 @@ export function inverseKey(relation: Relation): ColumnMetadata | undefined {
  * The fields of a relation's foreign key, which is in the table of the owner or of the related records. Other relations
  * and columns of the entity may have the same database column.
  */
-export function foreignKeyFields(relation: Relation, ofOwner: EntityDescription, ofRelated: EntityDescription) {
+export function foreignKeyFields(relation: Relation, owner: EntityDescription, related: EntityDescription) {
   const { isOwning, joinColumns, inverseRelation } = relation;
   if (junctionOf(relation)) return [];
   const columns = isOwning ? joinColumns : (inverseRelation?.joinColumns ?? []);
   const names = columns.map(({ databaseName }) => databaseName);
-  return (isOwning ? ofOwner : ofRelated).fields.filter(({ column }) => names.includes(column.databaseName));
+  return (isOwning ? owner : related).fields.filter(({ column }) => names.includes(column.databaseName));
 }
 
 /** Whether the entity declares an index that begins with a column. MySQL and MariaDB create one for each foreign key. */

@@ -2,8 +2,8 @@
 import type { DataSource } from 'typeorm';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { type Condition, type Relation, keyIsAmong } from './condition.js';
-import { boundValues, columnSql, conditionSql, joinsOf } from './condition-sql.js';
+import { boundValues, type Condition, type Relation, keyIsAmong } from './condition.js';
+import { columnSql, conditionSql, joinsOf } from './condition-sql.js';
 import { escapePath, comparable, dialectOf } from './dialect.js';
 
 export interface LinkSelection {

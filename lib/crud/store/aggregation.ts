@@ -8,8 +8,8 @@ import type { RawRow } from '../sql/statement.js';
 import { BILLION, comparable, dialectOf } from '../sql/dialect.js';
 import { compileRead } from './row-projection.js';
 
-type Part = keyof Aggregation;
-const PARTS: readonly Part[] = ['groupBy', 'sum', 'avg', 'min', 'max'];
+type Aggregate = keyof Aggregation;
+const AGGREGATES: readonly Aggregate[] = ['groupBy', 'sum', 'avg', 'min', 'max'];
 
 /** @param query with its condition @param limit how many groups at most */
 export async function aggregateRows<T extends ObjectLiteral>(
@@ -19,12 +19,12 @@ export async function aggregateRows<T extends ObjectLiteral>(
   dataSource: DataSource,
 ): Promise<AggregateRow[]> {
   const nameOf = ({ column }: Field): string => `${query.escape(query.alias)}.${query.escape(column.databaseName)}`;
-  const columns = PARTS.flatMap((part) =>
+  const columns = AGGREGATES.flatMap((part) =>
     aggregation[part].map((field, place) => ({ part, field, name: nameOf(field), alias: `${part}${place}` })),
   );
   query.select('COUNT(*)', 'found');
   for (const { part, field, name, alias } of columns) {
-    query.addSelect(partSql(part, field, name, dataSource), alias);
+    query.addSelect(aggregateSql(part, field, name, dataSource), alias);
     if (part === 'avg') query.addSelect(`COUNT(${name})`, `${alias}values`);
     if (part !== 'groupBy') continue;
     const group = groupSql(field, name, dataSource);
@@ -35,7 +35,7 @@ export async function aggregateRows<T extends ObjectLiteral>(
   }
   const rows = await query.limit(limit).getRawMany<RawRow>();
   return rows.map((row) => {
-    const values = (part: Part): [string, unknown][] =>
+    const values = (part: Aggregate): [string, unknown][] =>
       columns
         .filter((column) => column.part === part)
         .map(({ field, alias }) => {
@@ -44,7 +44,7 @@ export async function aggregateRows<T extends ObjectLiteral>(
           if (part === 'avg') return [field.name, readAverage(readSum(raw, field), row[`${alias}values`], field)];
           return [field.name, compileRead(field, dataSource)(raw)];
         });
-    const object = (...parts: Part[]): Partial<Record<Part, object>> =>
+    const object = (...parts: Aggregate[]): Partial<Record<Aggregate, object>> =>
       Object.fromEntries(
         parts.flatMap((part) => (aggregation[part].length > 0 ? [[part, Object.fromEntries(values(part))]] : [])),
       );
@@ -60,7 +60,7 @@ function groupSql(field: Field, column: string, dataSource: DataSource): string 
 }
 
 /** All values of a group are the same, so that it is the least one. */
-function partSql(part: Part, field: Field, column: string, dataSource: DataSource): string {
+function aggregateSql(part: Aggregate, field: Field, column: string, dataSource: DataSource): string {
   const { comparison } = field.type;
   const dialect = dialectOf(dataSource);
   if (part === 'sum' || part === 'avg') return dialect.sum(column, field);
@@ -85,7 +85,7 @@ function readSum(raw: unknown, { type, type: { digits } }: Field): unknown {
   return type.write(`${whole * 10n ** BigInt(scale) + fraction}${digits ? `e-${scale}` : ''}`);
 }
 
-/** Of decimals with the digits of the column, rounded half away from zero. */
+/** The average of decimals has the digits of the column, and is rounded half away from zero. */
 function readAverage(sum: unknown, count: unknown, { type, type: { digits } }: Field): unknown {
   const [sign = '', ...units] =
     /^(-?)(\d+)\.?(\d*)$/.exec(digits?.scale === undefined ? '' : String(sum))?.slice(1) ?? [];

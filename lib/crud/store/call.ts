@@ -3,11 +3,11 @@
  * application's code that calls operations itself: overrides and hooks.
  */
 import type { EntityManager } from 'typeorm';
-import { beginTransaction, endsOf, managerWithin, ownTransaction } from '../../database/transactions.js';
-import type { TransactionContext } from '../../database/transactions.js';
+import { managerWithin, type TransactionContext } from '../../database/transactions.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { contexts } from '../../http/request-context.js';
+import type { GeneratedHooks } from '../declare/generated-hooks.js';
 import type { Condition } from '../sql/condition.js';
 import type { Database } from './database.js';
 
@@ -42,7 +42,17 @@ export interface TransactionSteps {
   afterCommit(): void;
 }
 
-export interface Call extends TransactionContext {
+/** Code of the server may set every column, and the option `validationSchema` checks bodies of clients only. */
+export type Source = 'client' | 'server';
+
+/** Whose operation is called, and for whom. */
+interface Called {
+  readonly hooks: GeneratedHooks<object>;
+  readonly controller: object | undefined;
+  readonly source: Source;
+}
+
+export interface Call extends TransactionContext, Called {
   readonly state: RequestState | undefined;
   readonly request: HttpRequest | undefined;
   /** Whether the operation, or the request, writes: what it reads decides what is written, and a replica may lag. */
@@ -51,11 +61,15 @@ export interface Call extends TransactionContext {
   readonly visible: Map<object, Condition>;
 }
 
+/** For code outside of operations. */
+export const NO_OPERATION: Called = { hooks: {}, controller: undefined, source: 'client' };
+
 /** Runs code of the application: what it calls belongs to the call, and to the transaction of the code around it. */
 export const runWithin = <R>(call: Partial<Call>, work: () => R): R =>
   contexts.run({ request: undefined, ...contexts.getStore(), visible: undefined, ...call } as TransactionContext, work);
 
 export const callOf = (state: RequestState): Call => ({
+  ...NO_OPERATION,
   state,
   request: state.request,
   writes: !['GET', 'HEAD'].includes(state.request.method),
@@ -63,67 +77,13 @@ export const callOf = (state: RequestState): Call => ({
 });
 
 /** Begins the call of an operation: in the request and the transaction of the code that calls it. */
-export function beginCall(writes = false): Call {
+export function beginCall(writes = false, called = NO_OPERATION): Call {
   const outer = contexts.getStore() as Call | undefined;
   // Scopes are not evaluated again in a transaction, where they would wait for a second connection.
-  if (outer?.visible && outer.transaction?.isOpen && outer.transaction.afterCommit) return outer;
+  if (outer?.visible && outer.transaction?.isOpen && outer.transaction.afterCommit) return { ...outer, ...called };
   const { state, request, transaction } = outer ?? {};
-  return { state, request, transaction, writes: writes || outer?.writes === true, visible: new Map() };
+  return { ...called, state, request, transaction, writes: writes || outer?.writes === true, visible: new Map() };
 }
 
 export const managerOf = ({ transaction }: Call, { dataSource }: Database): EntityManager | undefined =>
   managerWithin(transaction, dataSource);
-
-/** Runs statements: of a call that writes, on the primary. */
-export function runStatement<R>(call: Call, database: Database, work: (call: Call) => Promise<R>): Promise<R> {
-  const { dataSource, connections } = database;
-  if (!call.writes || !dataSource.driver.isReplicated || managerOf(call, database))
-    return connections.statement(() => work(call));
-  return connections.onPrimary((manager) =>
-    work({ ...call, transaction: beginTransaction(manager, call.transaction) }),
-  );
-}
-
-/** Commits when the work is done, and rolls back when it fails. Inside another transaction, the work joins that one. */
-export async function inTransaction<R>(
-  call: Call,
-  database: Database,
-  work: (call: Call) => Promise<R>,
-  steps?: TransactionSteps,
-): Promise<R> {
-  const { dataSource, connections } = database;
-  if (ownTransaction(call.transaction, dataSource)) return work(call);
-  const outer = managerOf(call, database);
-  const afterCommit: (() => Promise<void>)[] = [];
-  const finish = async (): Promise<void> => {
-    steps?.afterCommit();
-    for (const each of afterCommit) await each();
-  };
-  const result = await connections.transacted(async (manager) => {
-    const transaction = beginTransaction(manager, call.transaction, afterCommit);
-    const inner: Call = { ...call, transaction };
-    try {
-      await steps?.begin(manager);
-      const result = await runWithin(inner, () => work(inner));
-      await steps?.beforeCommit(manager, result);
-      return result;
-    } finally {
-      transaction.isOpen = false;
-    }
-  });
-  await afterTransaction(outer, finish);
-  return result;
-}
-
-/** Runs work after the commit of the transaction of the call; at once where there is none. */
-export async function afterCommit(call: Call, database: Database, work: () => Promise<void>): Promise<void> {
-  const own = ownTransaction(call.transaction, database.dataSource);
-  if (own) own.afterCommit.push(work);
-  else await afterTransaction(managerOf(call, database), work);
-}
-
-/** The application commits its own transaction, and nothing waits for the work then. */
-async function afterTransaction(outer: EntityManager | undefined, work: () => Promise<void>): Promise<void> {
-  if (outer?.queryRunner) endsOf(outer.connection).add(outer.queryRunner, work);
-  else await work();
-}

@@ -1,6 +1,6 @@
 /** Writes a resource by statements that TypeORM's query builder makes once for each set of fields sent together. */
 import { randomUUID } from 'node:crypto';
-import type { DataSource, DeleteQueryBuilder, QueryBuilder, Repository, UpdateQueryBuilder } from 'typeorm';
+import type { DataSource, DeleteQueryBuilder, QueryBuilder, UpdateQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
@@ -8,15 +8,15 @@ import { propertyOf } from '../../entities/entity-instances.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
 import { BoundedMap } from '../../database/bounded-map.js';
-import type { Condition } from '../sql/condition.js';
-import { boundValues, conditionSql, shapeOf } from '../sql/condition-sql.js';
+import { boundValues, shapeOf, type Condition } from '../sql/condition.js';
+import { conditionSql } from '../sql/condition-sql.js';
 import { databaseDefault, keptMoment, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';
-import { managerOf, type Call } from './call.js';
-import type { Database } from './database.js';
+import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
 import { intoColumns } from './query-parts.js';
-import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
+import type { Inserted, NewRow, RecordWriter } from './record-access.js';
 import { asRead, compileRow } from './row-projection.js';
+import type { Table } from './table.js';
 import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';
 import type { RawRow, Statement, StatementEnd } from '../sql/statement.js';
 
@@ -24,7 +24,7 @@ import type { RawRow, Statement, StatementEnd } from '../sql/statement.js';
 const MAX_PARAMETERS = 2_000;
 
 /** A column that statements write, with the field whose value it gets. */
-interface Target {
+interface ColumnTarget {
   readonly column: ColumnMetadata;
   readonly field: Field | undefined;
 }
@@ -36,10 +36,8 @@ interface Returning<T> {
 }
 
 export class CompiledWriter<T extends object> implements RecordWriter<T> {
-  readonly returnsUpdated: boolean;
   private readonly dataSource: DataSource;
-  private readonly repository: Repository<T>;
-  private readonly inserted: readonly Target[];
+  private readonly inserted: readonly ColumnTarget[];
   private readonly updated: readonly Field[];
   private readonly generated: readonly ColumnMetadata[];
   private readonly returnsKeys: boolean;
@@ -47,23 +45,17 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private readonly updates = new BoundedMap<Returning<T>>();
   private readonly statements = new BoundedMap<Statement>();
 
-  constructor(
-    private readonly resource: StoredResource<T>,
-    private readonly database: Database,
-  ) {
-    const { dataSource } = database;
+  constructor(private readonly table: Table<T>) {
+    const { dataSource, metadata, schema } = table;
     this.dataSource = dataSource;
-    this.repository = database.repositoryOf(resource.options.entity) as Repository<T>;
-    const { fields } = resource.schema;
-    const targets = resource.metadata.columns.map((column): Target => ({
+    const { fields } = schema;
+    const targets = metadata.columns.map((column): ColumnTarget => ({
       column,
       field: fields.find((each) => each.column === column),
     }));
     this.inserted = targets.filter(({ column }) => column.isInsert);
     this.updated = fields.filter(({ updatable }) => updatable);
     this.returnsKeys = isSqlite(dataSource) || dataSource.driver.isReturningSqlSupported('insert');
-    this.returnsUpdated =
-      dataSource.driver.isReturningSqlSupported('update') && !database.hasTriggers(resource.metadata);
     const generatesUuids = !dataSource.driver.isUUIDGenerationSupported();
     this.generated = this.inserted
       .map(({ column }) => column)
@@ -72,7 +64,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
 
   async insert(call: Call, rows: readonly NewRow<T>[], fields?: readonly Field[]) {
     // Without RETURNING, the database tells the generated key of one row only.
-    const isSerial = this.resource.schema.key.fields.some(({ column }) => column.generationStrategy === 'increment');
+    const isSerial = this.table.schema.key.fields.some(({ column }) => column.generationStrategy === 'increment');
     const isTogether = this.returnsKeys || !isSerial;
     const size = isTogether ? Math.max(1, Math.floor(MAX_PARAMETERS / this.inserted.length)) : 1;
     const inserted: (Inserted<T> | undefined)[] = [];
@@ -82,7 +74,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   private keyOf({ entity, values }: NewRow<T>, row: RawRow | undefined, insertedKey: unknown): unknown {
-    const { key } = this.resource.schema;
+    const { key } = this.table.schema;
     const valueOf = (field: Field): unknown => {
       const given = values.get(field) ?? (field.column.getEntityValue(entity) as unknown);
       const value = given ?? row?.[field.column.databaseName] ?? insertedKey;
@@ -141,7 +133,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   remove(call: Call, _key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
-    const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
+    const isSoft = !purges && this.table.metadata.deleteDateColumn !== undefined;
     return this.change(call, isSoft ? 'softDelete' : 'delete', condition);
   }
 
@@ -157,14 +149,14 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   private changing(kind: 'softDelete' | 'delete' | 'restore'): Restrictable<T> {
-    const { updateDateColumn, deleteDateColumn } = this.resource.metadata;
+    const { updateDateColumn, deleteDateColumn } = this.table.metadata;
     if (kind === 'delete' || !deleteDateColumn || !updateDateColumn || !isMysql(this.dataSource))
-      return this.repository.createQueryBuilder()[kind]();
+      return this.table.repository.createQueryBuilder()[kind]();
     return this.setting([[deleteDateColumn, kind === 'restore' ? () => 'NULL' : presentOf(deleteDateColumn)]]);
   }
 
   private execute(call: Call, statement: Statement, values: readonly unknown[]): ReturnType<Statement> {
-    return statement(values, managerOf(call, this.database)?.queryRunner);
+    return statement(values, this.table.runner(call));
   }
 
   private bound(condition: Condition): unknown[] {
@@ -175,18 +167,18 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning<T> {
     let parameters = 0;
     const values = rows.map((columns) => valueSet(columns.map((column) => [column, placeholder(parameters++)])));
-    const query = intoColumns(this.repository.createQueryBuilder().insert(), this.resource.metadata)
+    const query = intoColumns(this.table.repository.createQueryBuilder().insert(), this.table.metadata)
       .values(values as never)
       .updateEntity(false)
       .setParameters(namedParameters(parameters));
     const compile = (end?: StatementEnd): Statement => compileStatement(this.dataSource, 'master', query, end);
     if (!this.returnsKeys) return { statement: compile(), recordOf: undefined };
     // SQLite's driver rounds integers beyond 53 bits, and so the key of a new row: it is read as text.
-    const keys = this.resource.schema.key.fields.map((field) => {
+    const keys = this.table.schema.key.fields.map((field) => {
       const name = this.dataSource.driver.escape(field.column.databaseName);
       return `${asRead(field, name)} AS ${name}`;
     });
-    const row = fields && compileRow(this.resource, fields, this.dataSource);
+    const row = fields && compileRow(this.table, fields);
     const returned = [...keys, ...(row?.returned ?? [])];
     return { statement: compile(() => ` RETURNING ${returned.join(', ')}`), recordOf: row?.recordOf };
   }
@@ -199,14 +191,14 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
         : keptMoment(field, placeholder(parameters++), this.dataSource);
     const set = this.updated.filter((field) => sent.has(field));
     const query = this.setting(set.map((field) => [field.column, sqlOf(field)]));
-    const row = fields && compileRow(this.resource, fields, this.dataSource);
+    const row = fields && compileRow(this.table, fields);
     const end = row && (() => ` RETURNING ${row.returned.join(', ')}`);
     return { statement: this.matching(query, condition, parameters, end), recordOf: row?.recordOf };
   }
 
   private setting(sql: readonly SqlByColumn[]): UpdateQueryBuilder<T> {
-    const values = valueSet([...sql, ...renewedColumns(this.resource.metadata, this.dataSource)]);
-    return this.repository
+    const values = valueSet([...sql, ...renewedColumns(this.table.metadata, this.dataSource)]);
+    return this.table.repository
       .createQueryBuilder()
       .update()
       .set(values as never);
@@ -214,7 +206,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
 
   /** @param first the number of the condition's first parameter */
   private matching(query: Restrictable<T>, condition: Condition, first: number, end?: StatementEnd): Statement {
-    const { tableName } = this.resource.metadata;
+    const { tableName } = this.table.metadata;
     const where = conditionSql(condition, this.dataSource.driver.escape(tableName), this.dataSource, first);
     query.where(where, namedParameters(first + this.bound(condition).length));
     return compileStatement(this.dataSource, 'master', query, end);

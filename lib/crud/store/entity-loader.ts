@@ -1,6 +1,6 @@
 /** Reads the entities that listeners and subscribers get, inside of the transaction of a write. */
 import { ConflictException } from '@nestjs/common';
-import type { FindManyOptions, Repository } from 'typeorm';
+import type { FindManyOptions } from 'typeorm';
 import { isSqlite } from '../../entities/database-family.js';
 import { columnValue } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
@@ -8,25 +8,21 @@ import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { type Condition, keyIs } from '../sql/condition.js';
 import { escapePath } from '../sql/dialect.js';
 import { databaseDefault } from '../sql/set-columns.js';
-import { managerOf, type Call } from './call.js';
-import type { Database } from './database.js';
+import type { Call } from './call.js';
 import { fill, setAtPath } from './entity-values.js';
-import { inCurrentTransaction, whereOf } from './query-parts.js';
 import type { Reader } from './reader.js';
-import type { StoredResource } from './record-access.js';
 import { isMalformed } from './row-projection.js';
+import type { Table } from './table.js';
 
 export class EntityLoader<T extends object> {
   constructor(
-    private readonly resource: StoredResource<T>,
+    private readonly table: Table<T>,
     private readonly reader: Reader<T>,
-    private readonly repository: Repository<T>,
-    private readonly database: Database,
   ) {}
 
   /** Listeners are called with the entity, so it is loaded first. They may write its row, which is not locked. */
   async find(call: Call, key: unknown, condition: Condition): Promise<T | null> {
-    const { key: primary } = this.resource.schema;
+    const { key: primary } = this.table.schema;
     if (!(await this.reader.findOne(call, condition, primary.fields))) return null;
     const entity = await this.load(call, key, {});
     // The driver may have changed the key to that of another record.
@@ -38,7 +34,7 @@ export class EntityLoader<T extends object> {
 
   /** The entity that `save` reads to compare, with the keys of the relations that the changed one has. */
   stored(call: Call, key: unknown, changed: T): Promise<T | null> {
-    const relations = this.resource.metadata.relations.flatMap((relation) =>
+    const relations = this.table.metadata.relations.flatMap((relation) =>
       relation.getEntityValue(changed) === undefined ? [] : relation.propertyPath,
     );
     return this.load(call, key, { loadEagerRelations: false, loadRelationIds: { relations, disableMixedMap: true } });
@@ -46,14 +42,15 @@ export class EntityLoader<T extends object> {
 
   /** Hidden columns too: TypeORM stores NULL in those that are missing when the entity is saved again. */
   private load(call: Call, key: unknown, options: FindManyOptions<T>): Promise<T | null> {
-    const { schema, metadata } = this.resource;
+    const { schema, metadata } = this.table;
     const select = {};
     for (const { isVirtual, propertyPath } of metadata.columns)
       if (!isVirtual) setAtPath(select, propertyPath.split('.'), true);
     const isHiding = metadata.columns.some(({ isSelect }) => !isSelect);
-    return inCurrentTransaction(call, this.repository, this.database)
+    return this.table
+      .methods(call)
       .findOne({
-        where: whereOf(keyIs(schema.key, key), this.database.dataSource, metadata),
+        where: this.table.where(keyIs(schema.key, key)),
         withDeleted: true,
         cache: false,
         ...(isHiding && { select }),
@@ -69,7 +66,7 @@ export class EntityLoader<T extends object> {
 
   /** Listeners get values: the database evaluates its defaults, in the types of their columns. */
   async withDefaults(call: Call, values: Values): Promise<Values> {
-    const { dataSource } = this.database;
+    const { dataSource, metadata } = this.table;
     const { driver } = dataSource;
     const fields = [...values.keys()].filter((field) => values.get(field) === DATABASE_DEFAULT);
     if (fields.length === 0) return values;
@@ -79,10 +76,12 @@ export class EntityLoader<T extends object> {
         : (driver.normalizeDefault(column) ?? 'NULL');
       return `CASE WHEN 1 = 0 THEN record.${driver.escape(column.databaseName)} ELSE ${sql} END AS value${index}`;
     });
-    const table = escapePath(this.resource.metadata.tablePath, driver);
-    const [row = {}] = await (managerOf(call, this.database) ?? dataSource).query<Record<string, unknown>[]>(
-      `SELECT ${selected.join(', ')} FROM (SELECT 1 AS one) AS one LEFT JOIN ${table} AS record ON 1 = 0`,
-    );
+    const table = escapePath(metadata.tablePath, driver);
+    const [row = {}] = await this.table
+      .manager(call)
+      .query<Record<string, unknown>[]>(
+        `SELECT ${selected.join(', ')} FROM (SELECT 1 AS one) AS one LEFT JOIN ${table} AS record ON 1 = 0`,
+      );
     const read = ({ column }: Field, index: number): unknown =>
       driver.prepareHydratedValue(row[`value${index}`], column);
     return new Map([...values, ...fields.map((field, index) => [field, read(field, index)] as const)]);

@@ -1,14 +1,12 @@
 /** Adds conditions and sorts to the statements of TypeORM's query builder and repositories. */
-import { Raw, Repository } from 'typeorm';
+import { Raw } from 'typeorm';
 import type { DataSource, EntityMetadata, FindOptionsWhere, InsertQueryBuilder } from 'typeorm';
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { isPostgres, isSqlite } from '../../entities/database-family.js';
-import { isEverything, type Condition, type SortKey } from '../sql/condition.js';
-import { boundValues, conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { boundValues, isEverything, type Condition, type SortKey } from '../sql/condition.js';
+import { conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
 import { OPERATORS } from '../sql/operators.js';
-import { managerOf, type Call } from './call.js';
-import type { Database } from './database.js';
 
 /** @param parameters the values by the names of the parameters, or what stands for them */
 export function addCondition<T extends ObjectLiteral>(
@@ -21,15 +19,6 @@ export function addCondition<T extends ObjectLiteral>(
   query.withDeleted();
   if (isEverything(condition)) return query;
   return query.andWhere(conditionSql(condition, query.escape(RECORD), dataSource), parameters);
-}
-
-export function inCurrentTransaction<T extends ObjectLiteral>(
-  call: Call,
-  repository: Repository<T>,
-  database: Database,
-): Repository<T> {
-  const manager = managerOf(call, database);
-  return manager && repository instanceof Repository ? manager.withRepository(repository) : repository;
 }
 
 /** Names every column: otherwise TypeORM leaves out the generated keys of PostgreSQL, also where one is set. */

@@ -1,22 +1,19 @@
-/** Reads the table of a resource: what compiled statements and TypeORM's repository share. */
-import type { DataSource, ObjectLiteral, Repository, SelectQueryBuilder } from 'typeorm';
-import { readPrimary } from '../../database/database-time.js';
+/** Reads the table of a resource. */
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
 import { and, type Condition } from '../sql/condition.js';
-import { boundValues, parametersOf, RECORD } from '../sql/condition-sql.js';
 import type { LinkSelection } from '../sql/link-sql.js';
 import { dialectOf } from '../sql/dialect.js';
 import { blocksAfter, type Position } from '../sql/keyset.js';
 import type { RawRow } from '../sql/statement.js';
 import { aggregateRows } from './aggregation.js';
-import { managerOf, type Call } from './call.js';
-import type { Database } from './database.js';
+import type { Call } from './call.js';
 import { linkedKeys } from './linked-rows.js';
-import { addCondition, inCurrentTransaction } from './query-parts.js';
-import type { Selection, StoredResource } from './record-access.js';
+import type { Selection } from './record-access.js';
+import type { Table } from './table.js';
 
 export interface PositionedRecord<T> {
   readonly record: T;
@@ -30,37 +27,45 @@ interface LinkedRecord<T> {
 }
 
 /** Records, and the row of each with the values that a statement selects beside them. */
-export interface Read<T> {
+export interface ReadResult<T> {
   readonly records: T[];
   readonly rows: readonly RawRow[];
 }
 
-/** Records have the selected fields and nothing else; their prototype is the entity's. */
-export abstract class Reader<T extends object> {
-  protected readonly dataSource: DataSource;
+/** How rows become records: by a compiled function, or as the entities of TypeORM. */
+export interface RowReader<T> {
+  count(call: Call, condition: Condition): Promise<number>;
+  exists(call: Call, condition: Condition): Promise<boolean>;
+  /** @param keys read as the position of each row */
+  read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<ReadResult<T>>;
+  readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>>;
+}
 
+/** Records have the selected fields and nothing else; their prototype is the entity's. */
+export class Reader<T extends object> {
   constructor(
-    protected readonly resource: StoredResource<T>,
-    private readonly repository: Repository<T>,
-    protected readonly database: Database,
-  ) {
-    this.dataSource = database.dataSource;
+    private readonly table: Table<T>,
+    private readonly rows: RowReader<T>,
+  ) {}
+
+  count(call: Call, condition: Condition): Promise<number> {
+    return this.rows.count(call, condition);
   }
 
-  abstract count(call: Call, condition: Condition): Promise<number>;
-  abstract exists(call: Call, condition: Condition): Promise<boolean>;
-  /** @param keys read as the position of each row */
-  protected abstract read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<Read<T>>;
-  protected abstract readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>>;
+  exists(call: Call, condition: Condition): Promise<boolean> {
+    return this.rows.exists(call, condition);
+  }
 
   async find(call: Call, selection: Selection): Promise<T[]> {
+    const { isLocked } = selection;
     // SQLite has no locks: there a transaction has the connection for itself.
-    const isLocked = selection.isLocked && !isSqlite(this.dataSource) && managerOf(call, this.database) !== undefined;
-    return (await this.read(call, { ...selection, isLocked })).records;
+    const mayLock = isLocked && !isSqlite(this.table.dataSource) && this.table.runner(call) !== undefined;
+    return (await this.rows.read(call, isLocked && !mayLock ? { ...selection, isLocked: false } : selection)).records;
   }
 
-  findOne(call: Call, condition: Condition, fields: readonly Field[], isLocked?: boolean): Promise<T | undefined> {
-    return this.find(call, { condition, fields, sort: [], isLocked }).then(([record]) => record);
+  async findOne(call: Call, condition: Condition, fields: readonly Field[], isLocked?: boolean) {
+    const [record] = await this.find(call, { condition, fields, sort: [], isLocked });
+    return record;
   }
 
   /**
@@ -73,7 +78,7 @@ export abstract class Reader<T extends object> {
     for (const { condition, sort } of blocksAfter(list.sort, after)) {
       const range = { limit: limit - found.length, offset: 0 };
       const block = { ...list, condition: and(list.condition, condition), sort, range };
-      const { records, rows } = await this.read(call, block, keys);
+      const { records, rows } = await this.rows.read(call, block, keys);
       const positionOf = (row: RawRow = {}): Position =>
         keys.map((_, place) => (row[positionAlias(place)] ?? null) as Position[number]);
       found.push(...records.map((record, index) => ({ record, position: positionOf(rows[index]) })));
@@ -83,16 +88,16 @@ export abstract class Reader<T extends object> {
   }
 
   async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
-    const { records, rows } = await this.readLinked(call, links, fields);
-    const { owner } = linkedKeys(links, this.dataSource);
+    const { records, rows } = await this.rows.readLinked(call, links, fields);
+    const { owner } = linkedKeys(links, this.table.dataSource);
     return records.map((record, index) => ({ record, owner: owner(rows[index] ?? {}) }));
   }
 
   /** The planner's figure; `undefined` where the database gives none. */
   async estimate(call: Call, condition: Condition): Promise<number | undefined> {
-    const { dataSource } = this;
-    const [sql, parameters] = this.matching(call, condition).select('1', 'found').getQueryAndParameters();
-    const runner = managerOf(call, this.database)?.queryRunner;
+    const { dataSource } = this.table;
+    const [sql, parameters] = this.table.matching(call, condition).select('1', 'found').getQueryAndParameters();
+    const runner = this.table.runner(call);
     const explain = (prefix: string): Promise<unknown> => dataSource.query(`${prefix} ${sql}`, parameters, runner);
     if (isPostgres(dataSource)) {
       const [row] = (await explain('EXPLAIN (FORMAT JSON)')) as {
@@ -107,19 +112,7 @@ export abstract class Reader<T extends object> {
   }
 
   aggregate(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
-    return aggregateRows(this.matching(call, condition), aggregation, limit, this.dataSource);
-  }
-
-  /** What a write reads decides what is written. */
-  protected query({ writes }: Call, repository = this.repository): SelectQueryBuilder<T> {
-    const query = repository.createQueryBuilder(RECORD);
-    return writes ? readPrimary(query) : query;
-  }
-
-  /** Reads in the transaction of the call, never from the query cache of the data source: a write may depend on it. */
-  protected matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
-    const query = this.query(call, inCurrentTransaction(call, this.repository, this.database)).cache(false);
-    return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
+    return aggregateRows(this.table.matching(call, condition), aggregation, limit, this.table.dataSource);
   }
 }
 

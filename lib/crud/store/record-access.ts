@@ -1,15 +1,7 @@
-import type { Type } from '@nestjs/common';
-import type { EntityMetadata } from 'typeorm';
-import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import type { Field } from '../../entities/entity-schema.js';
 import type { Values } from '../../entities/record-input.js';
 import type { Condition, SortKey } from '../sql/condition.js';
 import type { Call } from './call.js';
-
-export interface StoredResource<T extends object = object> {
-  readonly options: { readonly entity: Type<T> };
-  readonly metadata: EntityMetadata;
-  readonly schema: EntityDescription;
-}
 
 export interface Selection {
   readonly condition: Condition;
@@ -32,8 +24,6 @@ export interface Inserted<T> {
 }
 
 export interface RecordWriter<T> {
-  /** Whether `update` returns the record, as it leaves it. */
-  readonly returnsUpdated: boolean;
   /** @param fields read by the same statement, if it can @returns `undefined` for a record that was ignored */
   insert(
     call: Call,

@@ -8,14 +8,16 @@ import type { EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
 import { hasAccessor, initialValue, listensTo, newEntity } from '../../entities/entity-instances.js';
 import { assertServes } from '../../entities/entity-guard.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { Database } from './database.js';
-import type { Reader } from './reader.js';
-import type { RecordWriter, StoredResource } from './record-access.js';
+import { Reader } from './reader.js';
+import type { RecordWriter } from './record-access.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
+import { Table, type StoredResource } from './table.js';
 import { parentFieldOf, TreeWriter } from './tree-writer.js';
 
 export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
@@ -25,11 +27,23 @@ type WriteOperation = Exclude<StoreOperation, 'read'>;
 
 export interface RecordStore<T extends object = object> {
   readonly reader: Reader<T>;
-  readonly writers: Readonly<Record<WriteOperation, RecordWriter<T>>>;
+  writerFor(operation: WriteOperation): RecordWriter<T>;
   /** The operations that run code of the application: listeners, subscribers or a repository of its own. */
-  readonly hooked: ReadonlySet<StoreOperation>;
+  readonly runsAppCode: ReadonlySet<StoreOperation>;
   /** The operations that may call listeners, which must not happen for a record that does not exist. */
-  readonly listened: ReadonlySet<StoreOperation>;
+  readonly mayCallListeners: ReadonlySet<StoreOperation>;
+  readonly traits: WriteTraits;
+}
+
+/** What no request decides about creations and updates. */
+export interface WriteTraits {
+  /** Whether a new record has to be read back in the transaction of its statement. */
+  readonly createsInTransaction: boolean;
+  /** Whether TypeORM may refuse to read a new record, and does not say which one. */
+  readonly createsOneByOne: boolean;
+  /** Whether `RETURNING` of the statement has all that the caller may read of the record. */
+  readonly returnsCreated: boolean;
+  readonly returnsUpdated: boolean;
 }
 
 /**
@@ -46,19 +60,50 @@ export function createStore<T extends object>(
   // Nest injects a new TreeRepository for each tree.
   const isOwn =
     repository !== database.repositoryOf(resource.options.entity) && repository.constructor !== TreeRepository;
-  const isHooked = (operation: StoreOperation): boolean =>
+  const runsCode = (operation: StoreOperation): boolean =>
     isOwn || hookNotCompiled(operation, resource.metadata, dataSource) !== undefined;
-  const hooked = new Set(STORE_OPERATIONS.filter(isHooked));
-  const listened = featureNotCompiled(resource.metadata, dataSource) === undefined ? hooked : new Set(STORE_OPERATIONS);
-  const reader = listened.has('read')
-    ? new RepositoryReader(resource, repository, database)
-    : new CompiledReader(resource, repository, database);
-  const compiled = new CompiledWriter(resource, database);
+  const runsAppCode = new Set(STORE_OPERATIONS.filter(runsCode));
+  const isCompiled = featureNotCompiled(resource.metadata, dataSource) === undefined;
+  const mayCallListeners = isCompiled ? runsAppCode : new Set(STORE_OPERATIONS);
+  const table = new Table(resource, repository, database);
+  const rows = mayCallListeners.has('read') ? new RepositoryReader(table) : new CompiledReader(table);
+  const reader = new Reader(table, rows);
+  const compiled = new CompiledWriter(table);
   const Through = parentFieldOf(resource.schema) ? TreeWriter : RepositoryWriter;
-  const through = new Through(resource, reader, repository, database);
-  const pick = (operation: WriteOperation): RecordWriter<T> => (listened.has(operation) ? through : compiled);
-  const writers = { create: pick('create'), update: pick('update'), delete: pick('delete'), restore: pick('restore') };
-  return Object.freeze({ reader, writers, hooked, listened });
+  const through = new Through(table, reader);
+  return Object.freeze({
+    reader,
+    writerFor: (operation: WriteOperation) => (mayCallListeners.has(operation) ? through : compiled),
+    runsAppCode,
+    mayCallListeners,
+    traits: traitsOf(resource, database, runsAppCode, mayCallListeners),
+  });
+}
+
+function traitsOf(
+  { metadata, schema, list }: StoredResource,
+  database: Database,
+  runsAppCode: RecordStore['runsAppCode'],
+  mayCallListeners: RecordStore['mayCallListeners'],
+): WriteTraits {
+  const { dataSource, connections } = database;
+  const hasTriggers = database.hasTriggers(metadata);
+  // A transformer may not read what it has written.
+  const mayRefuse = metadata.columns.some(({ transformer }) => transformer);
+  // A listener may replace a key, or make none. A driver may round one, which only its connection still has.
+  const isUncertain = ({ insertable, textRead }: Field): boolean =>
+    insertable || (textRead !== undefined && !isSqlite(dataSource));
+  const mayReplaceKey = mayCallListeners.has('create') && schema.key.fields.some(isUncertain);
+  const isReadBack = mayRefuse || mayReplaceKey || metadata.treeType !== undefined || hasTriggers;
+  // Listeners are called with a record that is read, and a statement returns no links.
+  const mayReturn = !hasTriggers && list.linkable.length === 0 && !mayCallListeners.has('read');
+  return {
+    // A node of Galera repeats a statement without a transaction, also after it has sent the rows of `RETURNING`.
+    createsInTransaction: isReadBack || connections.isCluster || runsAppCode.has('create'),
+    createsOneByOne: mayRefuse && mayCallListeners.has('create'),
+    returnsCreated: mayReturn,
+    returnsUpdated: mayReturn && !mayCallListeners.has('update') && dataSource.driver.isReturningSqlSupported('update'),
+  };
 }
 
 /** `Product: read, create, delete compiled; update through the repository (the subscriber Audit)` */

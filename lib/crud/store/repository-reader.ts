@@ -1,6 +1,6 @@
 /** Reads a resource through TypeORM's query builder, which hydrates entities: listeners and transformers run. */
 import { isDeepStrictEqual } from 'node:util';
-import type { DataSource, ObjectLiteral, Repository, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { columnValue } from '../../entities/entity-instances.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
@@ -10,33 +10,35 @@ import { parametersOf, RECORD } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import type { RawRow } from '../sql/statement.js';
 import type { Call } from './call.js';
-import type { Database } from './database.js';
 import { setAtPath } from './entity-values.js';
 import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import { addLock, addSort } from './query-parts.js';
-import { Reader, selectPosition, type Read } from './reader.js';
+import { selectPosition, type ReadResult, type RowReader } from './reader.js';
 import { isMalformed, malformedColumns, markMalformed, nullIfMalformed, selectRaw } from './row-projection.js';
-import type { Selection, StoredResource } from './record-access.js';
+import type { Selection } from './record-access.js';
+import type { Table } from './table.js';
 
-export class RepositoryReader<T extends object> extends Reader<T> {
+export class RepositoryReader<T extends object> implements RowReader<T> {
   private readonly projection: ReturnType<typeof compileProjection<T>>;
 
-  constructor(resource: StoredResource<T>, repository: Repository<T>, database: Database) {
-    super(resource, repository, database);
-    this.projection = compileProjection(resource.schema, this.dataSource);
+  private readonly dataSource: DataSource;
+
+  constructor(private readonly table: Table<T>) {
+    this.dataSource = table.dataSource;
+    this.projection = compileProjection(table.schema, this.dataSource);
   }
 
   count(call: Call, condition: Condition): Promise<number> {
-    return this.matching(call, condition).getCount();
+    return this.table.matching(call, condition).getCount();
   }
 
   /** TypeORM's `getExists` may answer from the query cache. */
   async exists(call: Call, condition: Condition): Promise<boolean> {
-    const row = await this.matching(call, condition).select('1', 'found').limit(1).getRawOne<RawRow>();
+    const row = await this.table.matching(call, condition).select('1', 'found').limit(1).getRawOne<RawRow>();
     return row !== undefined;
   }
 
-  protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<Read<T>> {
+  async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult<T>> {
     const { condition, fields, sort, range, isLocked } = selection;
     const query = addLock(addSort(this.select(call, condition), sort, this.dataSource), isLocked);
     for (const { column, property } of fields) if (!column.isSelect) query.addSelect(`${RECORD}.${property}`);
@@ -46,7 +48,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     return this.recordsOf(fields, raw, await this.entitiesOf(call, entities, raw));
   }
 
-  protected async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<Read<T>> {
+  async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>> {
     const parameters = parametersOf(linkValues(links, this.dataSource));
     const query = joinLinks(this.select(call, EVERYTHING), links, parameters, this.dataSource);
     addSort(query, ascending(links.related.fields), this.dataSource);
@@ -60,18 +62,22 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     }
     const found = await this.entitiesOf(call, entities, [...distinct.values()]);
     const byIdentity = new Map([...distinct.keys()].map((identity, index) => [identity, found[index]]));
-    const ofRows = raw.map((row) => byIdentity.get(identityOf(related(row))));
-    return this.recordsOf(fields, raw, ofRows);
+    const rowEntities = raw.map((row) => byIdentity.get(identityOf(related(row))));
+    return this.recordsOf(fields, raw, rowEntities);
   }
 
   private select(call: Call, condition: Condition): SelectQueryBuilder<T> {
-    const query = this.matching(call, condition);
+    const query = this.table.matching(call, condition);
     this.projection.select(query);
     return query;
   }
 
-  /** Without the rows whose entity is gone. */
-  private recordsOf(fields: readonly Field[], raw: readonly RawRow[], entities: readonly (T | undefined)[]): Read<T> {
+  /** Leaves out the rows whose entity is gone. */
+  private recordsOf(
+    fields: readonly Field[],
+    raw: readonly RawRow[],
+    entities: readonly (T | undefined)[],
+  ): ReadResult<T> {
     const rows = raw.filter((_, index) => entities[index]);
     const loaded = entities.filter((entity) => entity !== undefined);
     const record = (entity: T, index: number): T => this.projection.recordOf(entity, rows[index] ?? {}, fields);
@@ -80,7 +86,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
 
   private async entitiesOf(call: Call, entities: readonly T[], raw: readonly RawRow[]) {
     if (entities.length === raw.length) return entities;
-    const { key: primary } = this.resource.schema;
+    const { key: primary } = this.table.schema;
     if (primary.fields.length === 0) {
       // TypeORM merged equal rows of a view without a key.
       const distinct = [...new Set(raw.map((row) => JSON.stringify(row)))];
@@ -123,7 +129,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
   }
 
   private get columns(): ColumnMetadata[] {
-    return this.resource.metadata.columns.filter((column) => column.isSelect && !column.isVirtualProperty);
+    return this.table.metadata.columns.filter((column) => column.isSelect && !column.isVirtualProperty);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
-import type { EntityManager, FindOptionsWhere, RemoveOptions } from 'typeorm';
+import type { RemoveOptions } from 'typeorm';
 import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf } from '../../entities/entity-instances.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
@@ -11,43 +11,36 @@ import { arraySql } from '../../entities/text-reads.js';
 import type { Condition } from '../sql/condition.js';
 import { escapePath } from '../sql/dialect.js';
 import { databaseDefault, renewedColumns } from '../sql/set-columns.js';
-import { managerOf, type Call } from './call.js';
-import type { Database } from './database.js';
+import type { Call } from './call.js';
 import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
 import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
-import { inCurrentTransaction, intoColumns, lastKey, whereOf } from './query-parts.js';
-import type { Inserted, NewRow, RecordWriter, StoredResource } from './record-access.js';
+import { intoColumns, lastKey } from './query-parts.js';
+import type { Inserted, NewRow, RecordWriter } from './record-access.js';
 import type { Reader } from './reader.js';
 import { refusalOf } from './row-projection.js';
+import type { Table } from './table.js';
 
 type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
 
 export class RepositoryWriter<T extends object> implements RecordWriter<T> {
-  readonly returnsUpdated = false;
-  /** Those in which code of the application takes part. */
+  /** The events in which code of the application takes part. */
   protected readonly events: ReadonlySet<EntityEvent>;
   private readonly loader: EntityLoader<T>;
 
   constructor(
-    protected readonly resource: StoredResource<T>,
+    protected readonly table: Table<T>,
     protected readonly reader: Reader<T>,
-    private readonly repository: Repository<T>,
-    protected readonly database: Database,
   ) {
-    this.loader = new EntityLoader(resource, reader, repository, database);
+    this.loader = new EntityLoader(table, reader);
     const all = ['insert', 'update', 'remove', 'soft-remove', 'recover'] as const;
-    this.events = new Set(all.filter((each) => hears(each, resource.metadata, database.dataSource)));
-  }
-
-  protected methods(call: Call): Repository<T> {
-    return inCurrentTransaction(call, this.repository, this.database);
+    this.events = new Set(all.filter((each) => hears(each, table.metadata, table.dataSource)));
   }
 
   async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly Inserted<T>[]> {
     const inserted: Inserted<T>[] = [];
     for (const { entity, values } of rows) {
-      const { key } = this.resource.schema;
+      const { key } = this.table.schema;
       // A constant that the class gives every new entity is no key.
       for (const field of key.fields)
         if (field.insertable && !values.has(field)) setOwn(entity, field.property, undefined);
@@ -60,15 +53,15 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** @returns an object with the key */
   protected async insertEntity(call: Call, entity: T, _values: Values): Promise<object> {
-    const { metadata, schema } = this.resource;
+    const { metadata, schema } = this.table;
     const isHeard = this.announces('insert');
     if (isHeard) await announce('Before', 'insert', this.runner(call), [metadata, entity]);
     const held = new Map(schema.fields.map((field) => [field, columnValue(field.column, entity)]));
     const storable = this.storable(held);
     const arrays = new Map([...held].filter(([field, value]) => storable.get(field) !== value));
     fill(entity, new Map([...arrays.keys()].map((field) => [field, storable.get(field)])));
-    const repository = this.methods(call);
-    const builder = (isHeard ? this.manager(call) : repository.manager).createQueryBuilder().insert();
+    const repository = this.table.methods(call);
+    const builder = (isHeard ? this.table.manager(call) : repository.manager).createQueryBuilder().insert();
     const insert = intoColumns(builder, metadata).values(entity).callListeners(!isHeard);
     const isOwn = repository.insert !== Repository.prototype.insert;
     try {
@@ -87,7 +80,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       // TypeORM reads the defaults of a new row by its key, and fails where no listener made one.
       const hasKey = schema.key.fields.every(({ column }) => columnValue(column, entity) != null);
       if (!hasKey && error instanceof TypeORMError && !(error instanceof QueryFailedError)) return {};
-      throw refusalOf(error, entity, schema, this.database.dataSource);
+      throw refusalOf(error, entity, schema, this.table.dataSource);
     }
   }
 
@@ -95,19 +88,19 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const [call, key, condition, values, , check] = args;
     if (this.announces('update')) return this.updateHeard(...args);
     await check?.(call);
-    const entity = fill(entityOf(this.resource.options.entity, this.resource.schema.key, key), this.storable(values));
-    const repository = this.methods(call);
+    const entity = fill(entityOf(this.table.entity, this.table.schema.key, key), this.storable(values));
+    const repository = this.table.methods(call);
     // A repository with an `update` of its own may read what it gets.
     if (repository.update === Repository.prototype.update) this.renew(entity);
-    const { affected } = await repository.update(this.where(condition), entity as never);
+    const { affected } = await repository.update(this.table.where(condition), entity as never);
     return affected === 0 ? undefined : {};
   }
 
   /** Like `save`, but for the statement: it has the condition, and exact values. */
   private async updateHeard(...args: Parameters<RecordWriter<T>['update']>) {
     const [call, key, condition, values, , check] = args;
-    const { metadata, schema } = this.resource;
-    const { dataSource } = this.database;
+    const { metadata, schema } = this.table;
+    const { dataSource } = this.table;
     const entity = await this.loader.find(call, key, condition);
     if (!entity) return undefined;
     const plain = await this.loader.withDefaults(call, values);
@@ -137,9 +130,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
       else setAtPath(set, propertyOf(column).split('.'), written);
     }
     this.renew(set);
-    const update = this.manager(call).createQueryBuilder().update(metadata.target).set(set).callListeners(false);
+    const update = this.table.manager(call).createQueryBuilder().update(metadata.target).set(set).callListeners(false);
     // TypeORM sets the new version on the entity.
-    const { affected } = await update.whereEntity(entity).where(this.where(condition)).execute();
+    const { affected } = await update.whereEntity(entity).where(this.table.where(condition)).execute();
     if (affected === 0) return undefined;
     if (isChanged) await announce('After', 'update', this.runner(call), details(changed));
     return {};
@@ -147,27 +140,27 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
 
   /** The reader decides whether there is a record: a repository may restrict what it reads to one tenant. */
   async remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean> {
-    const repository = this.methods(call);
-    const isSoft = !purges && this.resource.metadata.deleteDateColumn !== undefined;
+    const repository = this.table.methods(call);
+    const isSoft = !purges && this.table.metadata.deleteDateColumn !== undefined;
     const event = isSoft ? 'soft-remove' : 'remove';
     if (this.events.has(event)) return this.changeHeard(call, key, condition, event);
     if (!(await this.reader.exists(call, condition))) return false;
-    const where = this.where(condition);
+    const where = this.table.where(condition);
     const { affected } = await (isSoft ? repository.softDelete(where) : repository.delete(where));
     return affected !== 0;
   }
 
   async restore(call: Call, key: unknown, condition: Condition): Promise<boolean> {
     if (this.events.has('recover')) return this.changeHeard(call, key, condition, 'recover');
-    const { affected } = await this.methods(call).restore(this.where(condition));
+    const { affected } = await this.table.methods(call).restore(this.table.where(condition));
     return affected !== 0;
   }
 
   /** Listeners may write the row by another connection, which would wait for a lock of this one for ever. */
   private async changeHeard(call: Call, key: unknown, condition: Condition, event: Deletion): Promise<boolean> {
-    const { metadata, schema } = this.resource;
+    const { metadata, schema } = this.table;
     const method = event === 'soft-remove' ? 'softRemove' : event;
-    const repository = this.methods(call);
+    const repository = this.table.methods(call);
     const change = repository[method] as (entity: T, options: RemoveOptions) => Promise<T>;
     // TypeORM calls the listeners of eager relations too.
     const listeners = change !== Repository.prototype[method] || metadata.eagerRelations.length > 0;
@@ -183,9 +176,9 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     return !(await this.reader.exists(call, condition));
   }
 
-  /** With SQL for what TypeORM cannot persist. */
+  /** Replaces by SQL what TypeORM cannot persist. */
   private storable(values: Values): Values {
-    const { dataSource } = this.database;
+    const { dataSource } = this.table;
     const sql = (value: unknown, { column }: Field): unknown =>
       value === DATABASE_DEFAULT
         ? () => databaseDefault(column, dataSource)
@@ -194,28 +187,20 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   private renew(values: object): void {
-    for (const [column, sql] of renewedColumns(this.resource.metadata, this.database.dataSource)) {
+    for (const [column, sql] of renewedColumns(this.table.metadata, this.table.dataSource)) {
       const path = propertyOf(column).split('.');
       // A listener may have set it.
       if (valueAt(path, values) === undefined) setAtPath(values, path, sql);
     }
   }
 
-  private where(condition: Condition): FindOptionsWhere<T> {
-    return whereOf(condition, this.database.dataSource, this.resource.metadata);
-  }
-
   private announces(event: 'insert' | 'update'): boolean {
     // A repository with methods of its own is called, and decides what its subscribers get.
-    return this.events.has(event) && this.repository[event] === Repository.prototype[event];
-  }
-
-  protected manager(call: Call): EntityManager {
-    return managerOf(call, this.database) ?? this.database.dataSource.manager;
+    return this.events.has(event) && this.table.repository[event] === Repository.prototype[event];
   }
 
   protected runner(call: Call): QueryRunner {
-    return this.manager(call).queryRunner as QueryRunner;
+    return this.table.runner(call) as QueryRunner;
   }
 
   /** The driver may round the generated key of a new row, but its connection still has it. */
@@ -225,10 +210,10 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     if (!textRead) return held;
     const key = type.write(held);
     if (values.has(field) || !column.isGenerated || Number.isSafeInteger(Number(key))) return key;
-    const { dataSource } = this.database;
-    const sequence = [escapePath(this.resource.metadata.tablePath, dataSource.driver), column.databaseName];
-    const source = managerOf(call, this.database) ?? dataSource;
-    const [row] = await source.query<{ found: string }[]>(lastKey(dataSource), isPostgres(dataSource) ? sequence : []);
+    const { dataSource } = this.table;
+    const sequence = [escapePath(this.table.metadata.tablePath, dataSource.driver), column.databaseName];
+    const parameters = isPostgres(dataSource) ? sequence : [];
+    const [row] = await this.table.manager(call).query<{ found: string }[]>(lastKey(dataSource), parameters);
     // A listener may have made another one, which is farther away than rounding leads. On MySQL, TypeORM appends the
     // place of the row to a key that the driver returns as text.
     const isOwn = [row?.found, `${row?.found}0`].some((own) => Math.abs(Number(own) - Number(key)) < 2_048);

@@ -3,19 +3,15 @@ import { type DataSource, type SelectQueryBuilder, TypeORMError } from 'typeorm'
 import { ACCEPTED, type ColumnMetadata } from '../../entities/column-types.js';
 import { columnValue } from '../../entities/entity-instances.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
-import type { StoredResource } from './record-access.js';
 import { unchanged } from '../../entities/value-types.js';
 import type { RawRow } from '../sql/statement.js';
 import { setAtPath } from './entity-values.js';
+import type { Table } from './table.js';
 
 const logger = new Logger('CrudModule');
 
 /** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
-export function compileRow<T extends object>(
-  { schema }: StoredResource<T>,
-  fields: readonly Field[],
-  dataSource: DataSource,
-) {
+export function compileRow<T extends object>({ schema, dataSource }: Table<T>, fields: readonly Field[]) {
   // Malformed values are logged with the key.
   const selected = [...new Set([...fields, ...schema.key.fields])].map((field, index) => {
     return { field, alias: `c${index}`, set: compileSet(field), read: compileRead(field, dataSource) };

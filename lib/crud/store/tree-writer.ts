@@ -27,13 +27,13 @@ const BELOW = 'refers to the record or one below it';
  * `save` reads through the query cache, fails for malformed JSON, and does not see that a trigger ignored a statement.
  */
 export class TreeWriter<T extends object> extends RepositoryWriter<T> {
-  private readonly tree = this.resource.metadata;
-  private readonly dataSource = this.database.dataSource;
+  private readonly tree = this.table.metadata;
+  private readonly dataSource = this.table.dataSource;
   private readonly isNestedSet = this.tree.treeType === 'nested-set';
-  private readonly id = this.resource.schema.key.fields[0] as Field;
-  private readonly parent = parentFieldOf(this.resource.schema) as Field;
+  private readonly id = this.table.schema.key.fields[0] as Field;
+  private readonly parent = parentFieldOf(this.table.schema) as Field;
   private readonly isRoot = compare(this.parent, 'isNull');
-  private readonly table = escapePath(this.tree.tablePath, this.dataSource.driver);
+  private readonly tableName = escapePath(this.tree.tablePath, this.dataSource.driver);
   private readonly isNode = `${this.nameOf(this.id.column)} = :key`;
   private readonly left = this.nameOf(this.tree.nestedSetLeftColumn);
   private readonly right = this.nameOf(this.tree.nestedSetRightColumn);
@@ -45,9 +45,9 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
     const isOnlyRoot = this.isNestedSet && parent == null;
     // PostgreSQL cannot lock a root that does not exist yet.
     const locksTable = isOnlyRoot && isPostgres(this.dataSource);
-    if (locksTable) await this.run(call, `LOCK TABLE ${this.table} IN SHARE ROW EXCLUSIVE MODE`);
+    if (locksTable) await this.run(call, `LOCK TABLE ${this.tableName} IN SHARE ROW EXCLUSIVE MODE`);
     const root = await (locksTable ? this.reader.exists(call, this.isRoot) : this.lockTree(call));
-    if (parent != null && !(await this.findNode(call, parent, existing(this.resource.schema))))
+    if (parent != null && !(await this.findNode(call, parent, existing(this.table.schema))))
       throw this.conflict('create', 'refers to a record that does not exist');
     if (isOnlyRoot && root) throw this.conflict('create', 'must not be null: a nested set has one root');
     if (this.isNestedSet) {
@@ -57,7 +57,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
       this.tree.nestedSetRightColumn?.setEntityValue(entity, end + 1);
     }
     const key = await this.exact(call, this.id, await super.insertEntity(call, entity, values), values);
-    if (isOnlyRoot && this.database.connections.isCluster) await this.claimRoot(call, key);
+    if (isOnlyRoot && this.table.database.connections.isCluster) await this.claimRoot(call, key);
     await this.place(call, key, parent, true);
     return { [this.id.property]: key };
   }
@@ -130,14 +130,14 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
 
   /** TypeORM would give every node a new version. @throws 409 where a trigger ignored one */
   private async change(call: Call, set: string, where: string, values: RawRow = {}): Promise<void> {
-    const count = `SELECT COUNT(*) AS nodes FROM ${this.table} WHERE ${where}${this.lock}`;
+    const count = `SELECT COUNT(*) AS nodes FROM ${this.tableName} WHERE ${where}${this.lock}`;
     const { records } = await this.run(call, count, values);
-    const { affected } = await this.run(call, `UPDATE ${this.table} SET ${set} WHERE ${where}`, values);
-    if (affected !== Number(records[0]?.['nodes'])) throw new ConflictException(ignoredStatement(this.resource.schema));
+    const { affected } = await this.run(call, `UPDATE ${this.tableName} SET ${set} WHERE ${where}`, values);
+    if (affected !== Number(records[0]?.['nodes'])) throw new ConflictException(ignoredStatement(this.table.schema));
   }
 
   private async read<V = number>(call: Call, key: unknown, ...names: readonly string[]): Promise<V[]> {
-    const sql = `SELECT ${names.join()} FROM ${this.table} WHERE ${this.isNode}${this.lock}`;
+    const sql = `SELECT ${names.join()} FROM ${this.tableName} WHERE ${this.isNode}${this.lock}`;
     return Object.values((await this.run(call, sql, { key })).records[0] ?? {}) as V[];
   }
 
@@ -164,7 +164,12 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   private async lockTree(call: Call): Promise<T | undefined> {
     const root = await this.lockFirst(call, this.isRoot);
     const changes = (): string[] => [this.nameOf(this.id.column), 'NULL'];
-    await this.database.connections.claim(this.manager(call), this.parent.column, changes, valueOf(this.id, root));
+    await this.table.database.connections.claim(
+      this.table.manager(call),
+      this.parent.column,
+      changes,
+      valueOf(this.id, root),
+    );
     return root;
   }
 
@@ -172,7 +177,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   private async claimRoot(call: Call, key: unknown): Promise<void> {
     const id = this.nameOf(this.id.column);
     const move = (from: unknown, to: unknown): Promise<unknown> =>
-      this.run(call, `UPDATE ${this.table} SET ${id} = :to WHERE ${id} = :from`, { from, to });
+      this.run(call, `UPDATE ${this.tableName} SET ${id} = :to WHERE ${id} = :from`, { from, to });
     const shared = this.id.type.comparison === 'uuid' ? NIL : '0';
     await move(key, shared);
     await move(shared, key);
@@ -185,6 +190,6 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   }
 
   private conflict(operation: 'create' | 'update', reason: string, { name } = this.parent): ConflictException {
-    return new ConflictException(conflictOf({ schema: this.resource.schema, operation }, reason, [name]));
+    return new ConflictException(conflictOf({ schema: this.table.schema, operation }, reason, [name]));
   }
 }

@@ -9,12 +9,12 @@ import type { CheckResult, Values, WriteKind } from '../../entities/record-input
 import { json } from '../../entities/value-types.js';
 import type { FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
-import type { Plan, Source, Task } from '../plan/plan.js';
+import type { Plan, Task } from '../plan/plan.js';
 import { newOwnerOf } from '../rows/owner.js';
+import type { Source } from '../store/call.js';
 import { entityOf, setAtPath, valueAt, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
-import { keyErrors } from './new-keys.js';
-import { checkBySchema, validate } from './validation.js';
+import { checkBySchema, validate, keyErrors } from './validation.js';
 
 type SentValues = Pick<Sent, 'values' | 'permissions'>;
 export interface Sent extends CheckResult {
@@ -37,7 +37,7 @@ export interface Change<T> {
 }
 
 /** A body may repeat the values that the path fixes. */
-export function readBody(task: Task, body: JsonObject, kind: WriteKind, source = task.source ?? 'client'): Sent {
+export function readBody(task: Task, body: JsonObject, kind: WriteKind, source = task.call.source): Sent {
   const { plan, view } = task;
   const { permissions, fixed } = view;
   const isServer = source === 'server';
@@ -92,7 +92,7 @@ export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, 
 /** Whether the stored record is needed: to compare what may only stay as it is, or by a listener. */
 export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean =>
   [...values].some(([field, value]) => !permissions.canUpdate(field) || !('value' in readValue(field, value))) ||
-  plan.store.listened.has('update');
+  plan.store.mayCallListeners.has('update');
 
 /** The fields whose stored value takes part in the result: those that are merged or hide something, and the rest of a key. */
 export const mergedFields = ({ schema, store }: Plan, { values, permissions }: SentValues): Field[] => {
@@ -100,7 +100,9 @@ export const mergedFields = ({ schema, store }: Plan, { values, permissions }: S
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
   // Compiled statements compare moments by themselves.
   const isHiding = ({ column, type }: Field): boolean =>
-    column.transformer !== undefined || type === json || (type.comparison === 'moment' && store.listened.has('update'));
+    column.transformer !== undefined ||
+    type === json ||
+    (type.comparison === 'moment' && store.mayCallListeners.has('update'));
   const isChanged = ([field, value]: [Field, unknown]): boolean =>
     permissions.canUpdate(field) && (isMerged(value) || Array.isArray(value) || isHiding(field));
   return [...[...values].filter(isChanged).map(([field]) => field), ...rest];
@@ -174,7 +176,7 @@ async function checkValuesOf<T extends object>(
   return { kind, sent: source === 'client' ? sent : new Map(), entity, values: valid, ids, current };
 }
 
-/** Also of the fields that are set, as far as their columns can be written. */
+/** Lets hooks write every writable column that they set. */
 const withWriting = (set: Values, { canRead, canInsert, canUpdate }: Permissions): Permissions => ({
   canRead,
   canInsert: (field) => (set.has(field) && field.insertable) || canInsert(field),

@@ -1,7 +1,5 @@
 /** Creates records: one for POST, several for a batch. */
 import { BadRequestException, ConflictException } from '@nestjs/common';
-import { isSqlite } from '../../entities/database-family.js';
-import type { Field } from '../../entities/entity-schema.js';
 import { isSame, type Values } from '../../entities/record-input.js';
 import { AccessRefused } from '../../http/refusal.js';
 import type { JsonObject } from '../../http/json-body.js';
@@ -12,7 +10,7 @@ import type { Inserted } from '../store/record-access.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { checkCreated, readBody, type Change } from './bodies.js';
 import { beforeCreate, runAfter, runWhen } from './hooks.js';
-import { checkItems, forItem, type NameItem } from './items.js';
+import { checkItems, throwFor, type NameItem } from './items.js';
 import { writeLinks } from './links.js';
 import { assertVisible, evaluateScopes } from './references.js';
 import { assertReadBack } from './validation.js';
@@ -28,68 +26,47 @@ export async function createRecords<T extends object, R>(
   nameOf: NameItem,
   answer: (created: readonly T[]) => R,
 ): Promise<R> {
-  const { plan, call, hooks, view } = task;
+  const { plan, call, view } = task;
+  const { hooks } = call;
+  const { createsInTransaction, createsOneByOne } = plan.store.traits;
   const changes = await checkItems(bodies, nameOf, (body) => checkCreated(task, readBody(task, body, 'create')));
   await evaluateScopes(task, changes, 'create');
   const isHooked = hooks.beforeCreate !== undefined || hooks.whenCreated !== undefined;
-  // A transformer may not read what it has written.
-  const mayRefuse = plan.metadata.columns.some(({ transformer }) => transformer);
   const create = async (within: Task<T>): Promise<R> => {
-    // A hook sees the records of the items before. TypeORM says only that one could not be read.
-    const parts =
-      isHooked || (mayRefuse && plan.store.listened.has('create')) ? changes.map((change) => [change]) : [changes];
+    // A hook sees the records of the items before.
+    const parts = isHooked || createsOneByOne ? changes.map((change) => [change]) : [changes];
     const inserted: Inserted<T>[] = [];
     for (const [index, part] of parts.entries())
-      inserted.push(...(await forItem(nameOf(index), () => insert(within, part))));
+      inserted.push(...(await insert(within, part, isHooked).catch(throwFor(nameOf(index)))));
     const created = await checkItems(await readCreated(within, inserted), nameOf, (record) =>
       assertReadBack(plan, record),
     );
     await runAfter(within, 'afterCreate', created);
     return answer(created);
   };
-  const idempotency = call.state?.idempotency?.(plan.options);
-  // A listener may replace a key, or make none. A driver may round one, which only its connection still has.
-  const isUncertain = ({ insertable, textRead }: Field): boolean =>
-    insertable || (textRead !== undefined && !isSqlite(plan.database.dataSource));
-  const mayReplaceKey = plan.store.listened.has('create') && plan.schema.key.fields.some(isUncertain);
-  const isTree = plan.metadata.treeType !== undefined;
-  const isReadBack = mayRefuse || mayReplaceKey || isTree || plan.database.hasTriggers(plan.metadata);
-  // A node of Galera repeats a statement without a transaction, also after it has sent the rows of `RETURNING`.
-  const isRepeated = plan.database.connections.isCluster;
-  const isConditional =
-    view.isScoped || view.fixed.size > 0 || isReadBack || isRepeated || plan.store.hooked.has('create');
-  const isSingleStatement =
-    changes.length === 1 && !isConditional && !isHooked && !idempotency && !changes.some(hasLinks);
-  return isSingleStatement ? create(task) : transacted(task, writeOf(task, 'create', changes), create, idempotency);
+  const steps = call.state?.idempotency?.(plan.options);
+  const isConditional = view.isScoped || view.fixed.size > 0;
+  const isAlone = changes.length === 1 && changes[0]?.ids.size === 0 && !isHooked && !steps;
+  if (isAlone && !isConditional && !createsInTransaction) return create(task);
+  return transacted(task, { ...writeOf(task, 'create', changes), steps }, create);
 }
 
-const hasLinks = ({ ids }: Change<unknown>): boolean => ids.size > 0;
-
-/**
- * Whether `RETURNING` says what the caller sees of a new record. Not where a condition decides whether the caller sees
- * it, where a listener is called with it, where a trigger may change it, or where something else is written with it.
- */
-const isReturned = ({ plan, hooks, view }: Task): boolean =>
-  isEverything(view.visible) &&
-  !plan.database.hasTriggers(plan.metadata) &&
-  view.list.linkable.length === 0 &&
-  !hooks.beforeCreate &&
-  !hooks.whenCreated &&
-  !plan.store.listened.has('read');
-
-async function insert<T extends object>(task: Task<T>, changes: readonly Change<T>[]) {
+async function insert<T extends object>(task: Task<T>, changes: readonly Change<T>[], isHooked: boolean) {
   const { plan, call, view } = task;
+  const { writerFor, traits } = plan.store;
   await assertVisible(task, changes, 'create');
   const rows: Change<T>[] = [];
   for (const change of changes) rows.push(await beforeCreate(task, change));
   const write = writeOf(task, 'create', rows);
-  const fields = isReturned(task) ? view.list.readable : undefined;
-  const written = await run(plan, call, (by) => plan.store.writers.create.insert(by, rows, fields), write);
+  // Where a condition decides whether the caller sees the record, or a hook may change it, it is read.
+  const isReturned = traits.returnsCreated && !isHooked && isEverything(view.visible);
+  const fields = isReturned ? view.list.readable : undefined;
+  const written = await run(plan, call, (by) => writerFor('create').insert(by, rows, fields), write);
   const inserted = written.filter((each) => each !== undefined);
   if (inserted.length < rows.length) throw notStored(plan);
   for (const [index, { values }] of rows.entries()) assertKept(plan, values, inserted[index]?.key);
   for (const [index, { ids }] of rows.entries()) await writeLinks(plan, call, inserted[index]?.key, ids, 'create');
-  if (task.hooks.whenCreated) for (const { key } of inserted) await runWhen(task, 'whenCreated', key);
+  if (call.hooks.whenCreated) for (const { key } of inserted) await runWhen(task, 'whenCreated', key);
   return inserted;
 }
 

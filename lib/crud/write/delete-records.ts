@@ -14,7 +14,7 @@ import { beforeDelete, runAfter, whenDeleted } from './hooks.js';
  * @throws 403, 404, 412, 428, 409 where other records refer to one
  */
 export async function deleteRecords<T extends object>(task: Task<T>, targets: readonly Target[], purges: boolean) {
-  const { hooks } = task;
+  const { hooks } = task.call;
   const { store } = task.plan;
   let refused: Target | undefined;
   const isSeveral = targets.length > 1;
@@ -25,7 +25,8 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
     for (const target of isSeveral ? await inDeletionOrder(within, targets) : targets) {
       const record = await beforeDelete(within, target);
       const condition = changeCondition(within, target);
-      const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
+      const removed = (by: Call): Promise<boolean> =>
+        store.writerFor('delete').remove(by, target.key, condition, purges);
       const isRemoved = await run(plan, call, removed, write);
       // The writes of a hook must be rolled back. The record was locked before.
       if (!isRemoved && (isSeveral || record)) throw await refusalOf(within, target);
@@ -35,7 +36,7 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
     }
   };
   // A listener is called with a record that is read first: the transaction keeps it as it is.
-  const isSingle = !isSeveral && !hooks.beforeDelete && !hooks.whenDeleted && !store.listened.has('delete');
+  const isSingle = !isSeveral && !hooks.beforeDelete && !hooks.whenDeleted && !store.mayCallListeners.has('delete');
   await (isSingle ? remove(task) : transacted(task, write, remove));
   // A transaction may see an old state, so that it cannot say why no record was deleted.
   if (refused) throw await refusalOf(task, refused);
@@ -56,7 +57,7 @@ async function inDeletionOrder(task: Task, targets: readonly Target[]): Promise<
   const read = own.flatMap(({ fields, referenced }) => [...fields, ...referenced]);
   const records = await readTargets(task, targets, {
     request: columnsOnly(plan, [...key.fields, ...read]),
-    isLocked: !plan.store.hooked.has('delete'),
+    isLocked: !plan.store.runsAppCode.has('delete'),
   });
   const textOf = (fields: readonly Field[], record: object | undefined): string =>
     JSON.stringify(fields.map((field) => identityOf(valueOf(field, record))));

@@ -2,12 +2,12 @@
 import { Logger } from '@nestjs/common';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import { userOf } from '../../http/principal.js';
-import type { HookContext, HookValues, IdOf } from '../declare/generated-hooks.js';
-import type { CrudRecord } from '../declare/record-types.js';
+import type { HookContext } from '../declare/generated-hooks.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { allFields, type RecordRequest } from '../query/record-request.js';
 import { columnsOnly, find, readTargets, type Target } from '../read/records.js';
-import { afterCommit, managerOf } from '../store/call.js';
+import { afterCommit } from '../read/statements.js';
+import { managerOf } from '../store/call.js';
 import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Change } from './bodies.js';
 
 const logger = new Logger('declarest');
@@ -18,8 +18,6 @@ const contextOf = ({ plan: { database }, call }: Task): HookContext => ({
   manager: managerOf(call, database) ?? database.dataSource.manager,
 });
 
-const idOf = <T extends object>({ schema }: Plan<T>, key: unknown): IdOf<T> => schema.key.write(key) as IdOf<T>;
-
 /** A hook returns what it changes. A key that it sets to `undefined` counts as not sent. */
 function mergeReturned(plan: Plan, change: Change<unknown>, returned: unknown): JsonObject {
   const merged = Object.entries({ ...hookValues(plan, change), ...expectJsonObject(returned) });
@@ -28,20 +26,19 @@ function mergeReturned(plan: Plan, change: Change<unknown>, returned: unknown): 
 
 /** @returns what is written @throws what the hook throws, and 400 for wrong values that it returns */
 export async function beforeCreate<T extends object>(task: Task<T>, change: Change<T>) {
-  if (!task.hooks.beforeCreate) return change;
-  const values = hookValues(task.plan, change) as HookValues<T>;
-  const returned = await task.hooks.beforeCreate(values, contextOf(task));
+  const { plan, call } = task;
+  const returned = await call.hooks.beforeCreate?.(hookValues(plan, change), contextOf(task));
   if (returned === undefined) return change;
-  return checkCreated(task, readBody(task, mergeReturned(task.plan, change, returned), 'create', 'server'));
+  return checkCreated(task, readBody(task, mergeReturned(plan, change, returned), 'create', 'server'));
 }
 
 /** @returns what is written @throws 404, 403, 412, what the hook throws, and 400 for wrong values that it returns */
 export async function beforeUpdate<T extends object>(task: Task<T>, change: Change<T>, target: Target) {
-  const { plan, hooks, view } = task;
-  if (!hooks.beforeUpdate) return change;
-  await readTargets(task, [target], { request: columnsOnly(plan, plan.schema.key.fields), isLocked: true });
-  const values = hookValues(plan, change) as HookValues<T>;
-  const returned = await hooks.beforeUpdate(idOf(plan, target.key), values, contextOf(task));
+  const { plan, call, view } = task;
+  const { key } = plan.schema;
+  if (!call.hooks.beforeUpdate) return change;
+  await readTargets(task, [target], { request: columnsOnly(plan, key.fields), isLocked: true });
+  const returned = await call.hooks.beforeUpdate(key.write(target.key), hookValues(plan, change), contextOf(task));
   if (returned === undefined) return change;
   const sent = readBody(task, mergeReturned(plan, change, returned), change.kind, 'server');
   const request = columnsOnly(plan, view.list.readable);
@@ -62,41 +59,43 @@ export async function runWhen<T extends object>(
   key: unknown,
   before?: T,
 ): Promise<void> {
-  const hook = task.hooks[name] as ((...given: readonly unknown[]) => unknown) | undefined;
+  const hook = task.call.hooks[name] as ((...given: readonly unknown[]) => unknown) | undefined;
   const record = hook && (await find(task, key, { request: storedRecord(task) }));
   if (record) await hook(record, ...(before ? [before] : []), contextOf(task));
 }
 
 /** @returns the record for the hook after the deletion @throws 404, 403, 412, and what the hook throws */
 export async function beforeDelete<T extends object>(task: Task<T>, target: Target) {
-  const { plan, hooks } = task;
+  const { schema } = task.plan;
+  const { hooks } = task.call;
   if (!hooks.beforeDelete && !hooks.whenDeleted) return undefined;
-  const request = hooks.whenDeleted ? storedRecord(task) : columnsOnly(plan, plan.schema.key.fields);
+  const request = hooks.whenDeleted ? storedRecord(task) : columnsOnly(task.plan, schema.key.fields);
   const [record] = await readTargets(task, [target], { request, isLocked: true });
-  await hooks.beforeDelete?.(idOf(plan, target.key), contextOf(task));
+  await hooks.beforeDelete?.(schema.key.write(target.key), contextOf(task));
   return record;
 }
 
 export const whenDeleted = async <T extends object>(task: Task<T>, record: T | undefined): Promise<void> =>
-  void (record && (await task.hooks.whenDeleted?.(record as CrudRecord<T>, contextOf(task))));
+  void (record && (await task.call.hooks.whenDeleted?.(record, contextOf(task))));
 
 /**
  * Calls a hook after the commit. The records are written already: an error of the hook is logged.
  * @param written the records, or the keys of deleted ones
  */
-export async function runAfter<T extends object>(
-  task: Task<T>,
+export async function runAfter(
+  task: Task,
   name: 'afterCreate' | 'afterUpdate' | 'afterDelete',
   written: readonly unknown[],
 ): Promise<void> {
-  const { plan, call, hooks } = task;
+  const { plan, call } = task;
+  const { hooks } = call;
   if (!hooks[name]) return;
   const context = { ...contextOf(task), manager: plan.database.manager };
   for (const each of written)
     await afterCommit(call, plan.database, async () => {
       try {
-        if (name === 'afterDelete') await hooks.afterDelete?.(idOf(plan, each), context);
-        else await hooks[name]?.(each as CrudRecord<T>, context);
+        if (name === 'afterDelete') await hooks.afterDelete?.(plan.schema.key.write(each), context);
+        else await hooks[name]?.(each as object, context);
       } catch (error) {
         logger.error(`${name} of ${plan.schema.name} failed.`, error instanceof Error ? error.stack : undefined);
         plan.observeError(error, call.request);

@@ -49,28 +49,23 @@ export async function checkItems<I, R>(
     try {
       results.push(await check(item, index));
     } catch (error) {
-      const wrong = wrongFieldsOf(error);
+      const wrong = wrongFieldsOf(error, nameOf(index));
       if (!wrong) throw error;
       ({ message } = error as BadRequestException);
-      const name = nameOf(index);
-      for (const { field, ...rest } of wrong)
-        errors.push({ field: name && field ? `${name}.${field}` : name || field, ...rest });
+      errors.push(...wrong);
     }
   if (errors.length > 0) throw new BadRequestException({ message, errors });
   return results;
 }
 
-/** Runs the work for one item. @throws 400 with the name of the item before its wrong fields */
-export async function forItem<R>(name: string, work: () => Promise<R>): Promise<R> {
-  const [result] = await checkItems(
-    [work],
-    () => name,
-    (each) => each(),
-  );
-  return result as R;
-}
+/** For the promise of an item of a batch. @throws 400 with the name of the item before its wrong fields */
+export const throwFor = (name: string) => (error: unknown) => {
+  const errors = name === '' ? undefined : wrongFieldsOf(error, name);
+  throw errors ? new BadRequestException({ message: (error as BadRequestException).message, errors }) : error;
+};
 
-function wrongFieldsOf(error: unknown): readonly FieldError[] | undefined {
+function wrongFieldsOf(error: unknown, name: string): readonly FieldError[] | undefined {
   if (!(error instanceof BadRequestException)) return undefined;
-  return (error.getResponse() as { readonly errors?: readonly FieldError[] }).errors;
+  const { errors } = error.getResponse() as { readonly errors?: readonly FieldError[] };
+  return errors?.map(({ field, ...rest }) => ({ field: name && field ? `${name}.${field}` : name || field, ...rest }));
 }

@@ -15,7 +15,7 @@ import { run } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
 import { identityOf, toEntityKey } from '../store/linked-rows.js';
 
-/** Of new links: a record may have more of them, and what GET returned can be sent back. */
+/** Limits new links only: a record may have more of them, and what GET returned can be sent back. */
 const MAX_IDS = 100;
 
 /** The requested keys of each relation, as clients see them. A relation that is absent keeps its own. */

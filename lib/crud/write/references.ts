@@ -15,10 +15,10 @@ import type { Change } from './bodies.js';
 
 type Written = Omit<Change<object>, 'ids'>;
 
-type Write = 'create' | 'update';
+type WriteName = 'create' | 'update';
 
 /** The changes in which a client chose a reference. What the server sets by itself is not checked. */
-function choicesOf({ view }: Task, { fields }: Reference, changes: readonly Written[], write: Write): Written[] {
+function choicesOf({ view }: Task, { fields }: Reference, changes: readonly Written[], write: WriteName): Written[] {
   const isFixed = write === 'create' && fields.some((field) => view.fixed.has(field));
   const chosen = changes.filter(({ sent }) => isFixed || fields.some((field) => sent.has(field)));
   return chosen.filter((change) => fields.every((field) => storedValue(field, change) != null));
@@ -37,7 +37,7 @@ function storedValue(field: Field, { kind, values, entity, current }: Written): 
  * Evaluates the scopes that a write needs, before its transaction. A scope that queries the database would wait for a
  * second connection of the pool there, and enough requests would wait for each other for ever.
  */
-export async function evaluateScopes(task: Task, changes: readonly Written[], write: Write): Promise<void> {
+export async function evaluateScopes(task: Task, changes: readonly Written[], write: WriteName): Promise<void> {
   const { plan, call } = task;
   for (const { path } of plan.list.linkable) await relatedVisible(relatedPlan(plan, path), call);
   for (const reference of plan.schema.references)
@@ -45,7 +45,7 @@ export async function evaluateScopes(task: Task, changes: readonly Written[], wr
 }
 
 /** @param changed the key of the changed record @throws 409 for one that is missing, or that the caller does not see */
-export async function assertVisible(task: Task, changes: readonly Written[], write: Write, changed?: unknown) {
+export async function assertVisible(task: Task, changes: readonly Written[], write: WriteName, changed?: unknown) {
   const { plan, call, view } = task;
   const { schema } = plan;
   for (const reference of schema.references) {

@@ -1,6 +1,8 @@
-/** Checks of a record beyond its columns: the option `validationSchema`, and class-validator. */
+/** Checks of a record beyond its columns: the option `validationSchema`, class-validator, and keys of new records. */
 import { BadRequestException } from '@nestjs/common';
 import { ACCEPTED } from '../../entities/column-types.js';
+import { isMysql, isPostgres } from '../../entities/database-family.js';
+import { keyText } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isKnownTo, type Permissions } from '../../entities/permissions.js';
 import { DATABASE_DEFAULT, type CheckResult, type Values } from '../../entities/record-input.js';
@@ -18,8 +20,8 @@ interface SchemaInput extends CheckResult {
 }
 
 /**
- * Gives the schema of an option what some client may set, by their names. What it returns replaces what this one may
- * set; a field that it leaves out keeps its value. Of fields that this one does not know, it reports nothing.
+ * Gives the schema of an option what some client may set, by their names. What it returns replaces what this client may
+ * set; a field that it leaves out keeps its value. It reports nothing about fields that this client does not know.
  * @param kept for a patch, the values of the stored record, which the schema sees where none is sent
  * @returns the values, and the errors with the issues of the schema
  */
@@ -99,4 +101,30 @@ function errorsOfOtherFields(found: readonly FieldError[], values: Values, known
     const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
     return name === undefined || named.has(name) ? [] : [{ field: name, message }];
   });
+}
+
+/** URL parsers remove them from a path. */
+const WITHOUT_PATH = ['', '.', '..'];
+
+export function keyErrors(plan: Plan, values: Values): FieldError[] {
+  const { fields } = plan.schema.key;
+  return fields.flatMap((field) => {
+    const value = values.get(field);
+    if (value == null) return [];
+    const text = keyText(field.type.write(value));
+    const isPath = fields.length === 1 && (WITHOUT_PATH.includes(text) || plan.reservedKeys.has(text.toLowerCase()));
+    const message = isPath
+      ? `must be a key that a path can have, got ${JSON.stringify(text)}, which leads elsewhere`
+      : generatorError(plan, field, text);
+    return message === undefined ? [] : [{ field: field.name, message }];
+  });
+}
+
+/** SQLite, MySQL and MariaDB generate keys above the greatest one. PostgreSQL has a sequence. */
+function generatorError({ database: { dataSource } }: Plan, { column, type }: Field, text: string): string | undefined {
+  if (column.generationStrategy !== 'increment' || isPostgres(dataSource)) return undefined;
+  if (text === '0' && isMysql(dataSource)) return 'must not be 0, for which the database generates a key';
+  const key = BigInt(text);
+  const leavesRoom = key <= 0n || 'value' in type.readText(String(key + key / 15n));
+  return leavesRoom ? undefined : `must leave the last sixteenth of the range to generated keys, got ${text}`;
 }

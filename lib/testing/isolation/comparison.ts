@@ -21,7 +21,7 @@ const IGNORED = ['connection', 'content-length', 'date', 'keep-alive', 'transfer
 const TIME =
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?|\b\d{13}\b|\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/g;
 const CURSOR = /"next":"([\w-]+)"/g;
-/** Planners count records that a caller does not see, as docs/lists.md says. */
+/** Planners count records that a caller does not see, as docs/tasks/lists.md says. */
 const ESTIMATE = /"total":\d+,"totalPages":\d+,"estimated":true/g;
 /** The sentences of declarest for a unique value, and for a record that others refer to. */
 const CONFLICT = /is already taken|already exists|other records refer to it/;

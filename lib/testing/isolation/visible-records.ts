@@ -87,10 +87,10 @@ async function conditionOf(
   operation: string,
   visible: Condition,
 ): Promise<Condition | undefined> {
-  const task = { plan, call, hooks: {}, operation, view: plan.viewsFor(call.request).without };
+  const task = { plan, call, operation, view: plan.viewsFor(call.request).without };
   const conditions = [visible];
   try {
-    for (const part of plan.parts)
+    for (const part of plan.rowRules)
       if (part.kind === 'scope' || part.kind === 'owner') conditions.push(...((await part.add(task)).conditions ?? []));
   } catch {
     return undefined;

@@ -51,7 +51,7 @@ const PASSKEYS: Plugin = {
     'DELETE passkeys/:id',
   ],
   code: {},
-  note: "- Passkeys: the front end registers users and logs them in as declarest's `docs/passkeys.md` shows. They belong to the domain `PASSKEY_DOMAIN`, which cannot change later.",
+  note: "- Passkeys: the front end registers users and logs them in as declarest's `docs/tasks/factors.md` shows. They belong to the domain `PASSKEY_DOMAIN`, which cannot change later.",
 };
 
 const SECOND_FACTOR: Plugin = {
@@ -61,7 +61,7 @@ const SECOND_FACTOR: Plugin = {
   tables: tables.SECOND_FACTOR,
   routes: ['POST mfa/enrol', 'POST mfa/confirm', 'POST mfa/disable', 'POST mfa/codes', 'POST mfa/challenge public'],
   code: { 'secondFactor factor': 'requires a factor of users who have one' },
-  note: "- Second factor: users set up an authenticator app at `POST /api/auth/mfa/enrol`, as declarest's `docs/second-factor.md` shows. Its secrets are encrypted by `JWT_SECRET`.",
+  note: "- Second factor: users set up an authenticator app at `POST /api/auth/mfa/enrol`, as declarest's `docs/tasks/factors.md` shows. Its secrets are encrypted by `JWT_SECRET`.",
 };
 
 const OIDC: Plugin = {
@@ -78,7 +78,7 @@ const OIDC: Plugin = {
     'DELETE identities/:id',
   ],
   code: {},
-  note: "- Providers: the page `/login/<provider>` of the front end finishes the login, as declarest's `docs/external-logins.md` shows. Production has the redirect URI `<FRONT_END_ORIGIN>/login/<provider>`. Users who have an account link a provider at `POST /api/auth/identities/<provider>`.",
+  note: "- Providers: the page `/login/<provider>` of the front end finishes the login, as declarest's `docs/tasks/external-logins.md` shows. Production has the redirect URI `<FRONT_END_ORIGIN>/login/<provider>`. Users who have an account link a provider at `POST /api/auth/identities/<provider>`.",
 };
 
 function provider(name: string, label: string, settings: readonly string[], setup: string, more: string[] = []): Login {

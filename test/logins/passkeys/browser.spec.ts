@@ -1,4 +1,4 @@
-/** Passkeys in a real browser, with the code of docs/passkeys.md. Runs where TEST_CHROMIUM is the path of a Chromium. */
+/** Passkeys in a real browser, with the code of docs/tasks/factors.md. Runs where TEST_CHROMIUM is the path of a Chromium. */
 import { readFile } from 'node:fs/promises';
 import { createServer, request as send, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import { blocksOf } from '../../docs-blocks.js';
 import { browserPath, PASSKEY_DEVICE } from '../../harness/browser.js';
 import { PLATFORMS } from '../../harness/platforms.js';
 
-const DOCS = { path: 'docs/passkeys.md', text: await readFile(join(REPOSITORY, 'docs/passkeys.md'), 'utf8') };
+const DOCS = { path: 'docs/tasks/factors.md', text: await readFile(join(REPOSITORY, 'docs/tasks/factors.md'), 'utf8') };
 const CODE = blocksOf(DOCS).find(({ language }) => language === 'js')?.text ?? '';
 
 describe.each(PLATFORMS)('in Chromium, with an application on %s', (platform) => {

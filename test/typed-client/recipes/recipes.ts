@@ -1,4 +1,4 @@
-/** Uses the recipes of docs/client.md with a running shop: hooks in React, and a service of Angular. */
+/** Uses the recipes of packages/declarest-client/README.md with a running shop: hooks in React, and a service of Angular. */
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createClient, type Failure } from 'declarest-client';
 import { Window } from 'happy-dom';

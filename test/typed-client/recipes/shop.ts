@@ -1,4 +1,4 @@
-/** The client that the recipes of docs/client.md share. */
+/** The client that the recipes of packages/declarest-client/README.md share. */
 import { createClient } from 'declarest-client';
 
 export interface Product {
