@@ -22,7 +22,7 @@ const PLATFORMS = { express: '@nestjs/platform-express', fastify: '@nestjs/platf
 const COMMON = { rxjs: '7', 'class-transformer': '0.5.1', '@types/node': '20' };
 const nest = (version) => ({ '@nestjs/common': version, '@nestjs/core': version, '@nestjs/typeorm': version });
 /** A stack with it runs an end-to-end suite too. */
-const JEST = { jest: '30', 'ts-jest': '29', '@types/jest': '30', supertest: '7', '@types/supertest': '7' };
+const JEST = { jest: '30', '@swc/core': '1', '@swc/jest': '0.2', supertest: '7' };
 const STACKS = {
   nest12: {
     module: 'ESM',
@@ -253,7 +253,7 @@ function declare(folder, stack, platform, node) {
       ...replaced,
     },
     ...(Object.keys(replaced).length > 0 && { overrides: { typeorm: replaced } }),
-    allowScripts: { [driver]: true, bcrypt: true },
+    allowScripts: { [driver]: true, bcrypt: true, '@swc/core': true },
   });
   json('tsconfig.json', {
     compilerOptions: {
