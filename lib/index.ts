@@ -15,7 +15,7 @@ export type { PasswordHasher } from './auth/passwords/password-hasher.js';
 export type { PasswordPolicyOptions } from './auth/passwords/password-policy.js';
 export { VerifiedEmail } from './auth/links/verified-emails.js';
 export { OneTimeToken } from './auth/tables/one-time-tokens.js';
-export type { AccountMail, Mailer, MailerProvider, MailKind } from './auth/options/mailer.js';
+export type { AccountMail, Mailer, MailerProvider } from './auth/options/mailer.js';
 export { ThrottleCount } from './auth/throttle/throttle-storages.js';
 export type { ThrottleOptions, ThrottleStorage } from './auth/throttle/throttle-options.js';
 export type { OwnClaims } from './auth/tokens/claims.js';
@@ -33,15 +33,14 @@ export type { CallerDocument, CallerOperation } from './reach/describe-for-calle
 // Users of any origin
 export { AccessModule, type AccessModuleOptions } from './user-sources/access.module.js';
 export { externalTokens, type ExternalTokensOptions } from './user-sources/external-tokens.js';
-export { fromRequest, type FromRequestOptions, type IdentifiedRequest } from './user-sources/from-request.js';
+export { fromRequest, type FromRequestOptions } from './user-sources/from-request.js';
 export type { Authenticate, AuthenticateOption, ExternalUser } from './user-sources/user-source.js';
-export type { CredentialPlace, UserSource } from './user-sources/user-source.js';
 
 // Rules
 export { SecurityConfig } from './access/security-config.js';
 export { SecurityRulesGuard } from './access/security-rules.guard.js';
 export { CurrentUser } from './access/principal.js';
-export type { LoginClaims, Principal } from './http/principal.js';
+export type { Principal } from './http/principal.js';
 export type { DefaultAccess, PolicyFunction } from './access/access.js';
 export { Authenticated, Public, Roles } from './access/access-decorators.js';
 export { AccessReport } from './access/access-rules.js';
@@ -52,23 +51,23 @@ export type { RoleHierarchy } from './access/role-hierarchy.js';
 // Generated operations
 export { CrudModule, type CrudResource } from './crud/crud.module.js';
 export type { CrudModuleOptions } from './crud/declare/filter-operators.js';
-export type { FilteredColumn, FilterOperator } from './crud/sql/operators.js';
+export type { FilterOperator } from './crud/sql/operators.js';
 export { CrudController } from './crud/nest/crud-controller.js';
 export type { GeneratedController, GeneratedControllerClass } from './crud/declare/generated-controller.js';
 export type { CrudOptions, FieldPermission, OwnerOptions } from './crud/declare/crud-options.js';
 export type { GeneratedHooks, HookContext, HookValues, IdOf } from './crud/declare/generated-hooks.js';
 export { IdempotencyKey } from './crud/idempotency/idempotency-keys.js';
-export { runAs, type ActingUser, type RunAsOptions } from './crud/nest/run-as.js';
+export { runAs, type ActingUser } from './crud/nest/run-as.js';
 export { joinTransaction } from './database/transactions.js';
 export { useScope } from './crud/declare/scope.js';
-export type { RowScope, ScopeContext, ScopeResult } from './crud/declare/scope.js';
+export type { RowScope, ScopeContext } from './crud/declare/scope.js';
 export type { OperationName, StandardOperation } from './crud/declare/operations.js';
 export type { CustomOperation, OperationContext } from './crud/declare/custom-operation.js';
 export type { OperationInput, RecordSelection } from './crud/declare/custom-operation.js';
 export { standardOperations } from './crud/operations/standard-operations.js';
 export { OverrideNote } from './crud/declare/declared-options.js';
-export type { BatchResult, Envelope, FailureEnvelope } from './crud/declare/envelope.js';
-export type { ListMetadata, ListQuery, Pagination } from './crud/declare/envelope.js';
+export type { BatchResult, Envelope } from './crud/declare/envelope.js';
+export type { ListQuery } from './crud/declare/envelope.js';
 export type { AggregateRow, CrudData, CrudRecord, FieldName } from './crud/declare/record-types.js';
 export type { RecordSchemas, StandardSchema } from './crud/declare/standard-schema.js';
 export { ErrorObserver, FailureMessages } from './routes/failure-filter.js';

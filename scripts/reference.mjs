@@ -27,7 +27,7 @@ const checker = program.getTypeChecker();
 
 const NEST = new Map(Object.entries(nest));
 
-const GENERATORS = { options: optionRows, exports: exportRows, names: exportNames, messages: messageRows };
+const GENERATORS = { options: optionRows, exports: exportRows, messages: messageRows };
 
 let isStale = false;
 for (const file of readdirSync(join(ROOT, PAGES)).filter((name) => name.endsWith('.md'))) {
@@ -59,11 +59,6 @@ function exportRows(entry) {
   const { values, types } = exportsOf(entry);
   const rows = values.map(({ name, target }) => `- \`${name}\`: ${summaryOf(target)}`).join('\n');
   return types.length > 0 ? `${rows}\n\nTypes: ${listOf(types)}` : rows;
-}
-
-function exportNames(entry) {
-  const { values, types } = exportsOf(entry);
-  return `Values: ${listOf(values)}\n\nTypes: ${listOf(types)}`;
 }
 
 function exportsOf(entry) {

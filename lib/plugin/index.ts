@@ -33,7 +33,9 @@ export { AccessRefused, AuthenticationRequired, StepUpRequired } from '../http/r
 
 // Requests
 export { authenticationOf, Authenticator, type Authentication } from '../access/principal.js';
+export type { LoginClaims } from '../http/principal.js';
 export { credentialOf } from '../user-sources/credential.js';
+export type { CredentialPlace, UserSource } from '../user-sources/user-source.js';
 export { OutageLog } from '../database/outage-log.js';
 
 // Options

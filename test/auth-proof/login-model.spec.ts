@@ -296,7 +296,7 @@ class Run implements ModelRun<Step> {
 
   private async wait(ms: number): Promise<void> {
     this.now += ms;
-    for (const table of ['api_key', 'passkey_challenge', 'login_flow'])
+    for (const table of ['api_key', 'one_time_token'])
       await moveBack(this.app, `declarest_${table}`, ['expiresAt'], ms);
   }
 

@@ -202,7 +202,7 @@ class Run implements ModelRun<Step> {
 
   private async wait(ms: number): Promise<void> {
     vi.setSystemTime(Date.now() + ms);
-    await moveBack(this.app, 'declarest_factor_challenge', ['expiresAt'], ms);
+    await moveBack(this.app, 'declarest_one_time_token', ['expiresAt'], ms);
   }
 
   private started(found: User, { token, refreshToken }: { token: string; refreshToken: string }): void {

@@ -54,7 +54,7 @@ describe('options of accounts', () => {
     [
       'a class as mailer',
       { mailer: Mailbox },
-      'mailer` must be a provider such as { useClass: Mailer }, got `Mailbox`',
+      'mailer` must be a provider such as { useClass: ShopMailer }, got `Mailbox`',
     ],
     ['links without a scheme', { accountLinks: 'shop.example' }, 'accountLinks` must be an absolute http or https URL'],
     ['links of another scheme', { accountLinks: 'javascript:alert(1)' }, 'accountLinks` must be'],

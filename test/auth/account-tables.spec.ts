@@ -16,7 +16,7 @@ it('tables that the database lacks are named at startup, with the migration', as
   expect(message).toMatch(SENTENCE);
   expect(message).toContain('`sessions` must be used with the table declarest_auth_session of AuthSession');
   expect(message).toContain('migration:generate');
-  expect(((await start({ passwordReset: true })).error as Error).message).toContain('declarest_account_token');
+  expect(((await start({ passwordReset: true })).error as Error).message).toContain('declarest_one_time_token');
   expect(((await start({ throttle: { storage: 'database' } })).error as Error).message).toContain(
     'declarest_throttle_count',
   );

@@ -148,7 +148,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
 
       it.each<[string, RegExp]>([
         ['before the new address is stored', /^UPDATE .\w+. SET .email. =/],
-        ['before the link is spent', /^DELETE FROM .declarest_account_token. WHERE .*hash/],
+        ['before the link is spent', /^DELETE FROM .declarest_one_time_token. WHERE .*hash/],
       ])('the reset wins where it ends %s', async (_, statement) => {
         const statuses: number[] = [];
         beforeStatement(app, statement, async () => statuses.push(await resetPassword()));
@@ -161,7 +161,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
 
       it('the reset wins where it has stored its password only', async () => {
         const statuses: number[] = [];
-        const ofUser = /^DELETE FROM .declarest_account_token. WHERE .*userId/;
+        const ofUser = /^DELETE FROM .declarest_one_time_token. WHERE .*userId/;
         beforeStatement(app, ofUser, async () => statuses.push(await verify()));
         statuses.push(await resetPassword());
         expect(statuses).toEqual([401, 204]);
@@ -170,7 +170,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
 
       it.each<[string, RegExp]>([
         ['before the new password is stored', /^UPDATE .\w+. SET .password. =/],
-        ['before the link is spent', /^DELETE FROM .declarest_account_token. WHERE .*hash/],
+        ['before the link is spent', /^DELETE FROM .declarest_one_time_token. WHERE .*hash/],
       ])('the address wins where it is verified %s', async (_, statement) => {
         const statuses: number[] = [];
         beforeStatement(app, statement, async () => statuses.push(await verify()));

@@ -45,12 +45,8 @@ class NewsroomSecurity extends SecurityConfig {
 export class Newsroom {
   static with(database: TypeOrmModuleOptions, mailer: Mailer, google: OidcProvider, jwtKeys: JwtKey[]): DynamicModule {
     const mails = { passwordReset: true, mailer: { useValue: mailer }, accountLinks: 'https://news.example' };
-    const plugins = [
-      secondFactor(),
-      passkeys({ rpId: 'news.example', origins: ['https://news.example'] }),
-      oidc({ providers: { google } }),
-      apiKeys(),
-    ];
+    const devices = passkeys({ rpId: 'news.example', origins: ['https://news.example'] });
+    const plugins = [secondFactor(), devices, oidc({ providers: { google } }), apiKeys()];
     const auth = AuthModule.forRoot({ userClass: User, jwtKeys, sessions: { cookie: true }, plugins, ...mails });
     const crud = CrudModule.forFeature(
       articles,

@@ -1,6 +1,13 @@
 /** The options of jwks(): which tokens are accepted, where they are sent, and which user they stand for. */
-import { type CredentialPlace, InvalidOptionError } from 'declarest';
-import { describeValue, option, type OptionsOf, readOptions, refuseOption } from 'declarest/plugin';
+import { InvalidOptionError } from 'declarest';
+import {
+  type CredentialPlace,
+  describeValue,
+  option,
+  type OptionsOf,
+  readOptions,
+  refuseOption,
+} from 'declarest/plugin';
 import { isTrustedUrl, TENANT, usableKeys, type KeySource } from './published-keys.js';
 import type { ClaimPaths, UserOf } from './token-claims.js';
 import { type Accepts, areNames, isFunction, isObject } from '../values.js';

@@ -1,8 +1,8 @@
 /** Tokens of another issuer, such as Keycloak or Auth0: JSON Web Tokens, verified by the keys that it publishes. */
 import { Logger } from '@nestjs/common';
 import { decodeJwt, errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
-import type { UserSource } from 'declarest';
-import { credentialOf } from 'declarest/plugin';
+
+import { credentialOf, type UserSource } from 'declarest/plugin';
 import { readJwksOptions, type JwksOptions } from './jwks-options.js';
 import { publishedKeys, TENANT } from './published-keys.js';
 import { isFor, readerOf } from './token-claims.js';

@@ -1,5 +1,5 @@
 /** What tokens say of a login with a second factor. */
-import type { LoginClaims } from 'declarest';
+import type { LoginClaims } from 'declarest/plugin';
 
 /** Whether a login has given a second factor. */
 export const hasGivenFactor = (login: LoginClaims | undefined): login is LoginClaims =>
