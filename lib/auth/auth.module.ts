@@ -15,7 +15,7 @@ import { Logins } from './accounts/logins.js';
 import { UserAccounts } from './accounts/user-accounts.js';
 import { UserFieldRules } from './accounts/user-field-rules.js';
 import { administration } from './administration/administration.plugin.js';
-import { jwks } from './jwks/jwks.plugin.js';
+import { signingKeys } from './signing-keys/signing-keys.plugin.js';
 import { changeMails } from './links/change-mails.js';
 import { mailedLinks } from './links/mailed-links.plugin.js';
 import type { AuthOptions, AuthSettings, AuthStaticOptions } from './options/auth.options.js';
@@ -166,7 +166,7 @@ function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
     ...(options.sessions === false ? [] : [sessions(options.sessions === true ? {} : options.sessions)]),
     ...(reset || required ? [mailedLinks({ reset, required })] : []),
     ...(options.administration ? [administration()] : []),
-    ...(options.jwtKeys === undefined ? [] : [jwks(options.jwtKeys)]),
+    ...(options.jwtKeys === undefined ? [] : [signingKeys(options.jwtKeys)]),
     ...(throttle?.storage === 'database' ? [{ name: 'throttle', tables: [ThrottleCount], decidesBy: {} }] : []),
     ...options.plugins,
     changeMails,

@@ -118,8 +118,8 @@ export function mailedLinks(options: MailedLinksOptions = {}): AuthPlugin {
     },
     decidesBy: { addresses: required ? 'requires verified addresses' : undefined },
     async accountChanged({ get }, change) {
-      await get(MailedLinks).follow(change);
-      await get(VerifiedEmails).follow(change);
+      await get(MailedLinks).onAccountChange(change);
+      await get(VerifiedEmails).onAccountChange(change);
     },
     ...(required && verification),
   };

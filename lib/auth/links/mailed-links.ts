@@ -91,7 +91,7 @@ export class MailedLinks {
   }
 
   /** Ends the links that a change of the account outdates. */
-  async follow(change: AccountChange): Promise<void> {
+  async onAccountChange(change: AccountChange): Promise<void> {
     const { name, userId } = change;
     const isOfProfile = name === 'user.changed' && change.fields.active !== false;
     if (!isOfProfile && name !== 'user.created' && name !== 'user.loggedOut')

@@ -31,7 +31,7 @@ export class VerifiedEmails {
   }
 
   /** A new address counts when its link was used. */
-  async follow(change: AccountChange): Promise<void> {
+  async onAccountChange(change: AccountChange): Promise<void> {
     const { name, userId } = change;
     if (name === 'user.deleted') await this.tables.remove(VerifiedEmail, { userId });
     if ((name === 'user.created' || name === 'email.changed') && change.user.email !== null)

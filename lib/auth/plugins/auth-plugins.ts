@@ -37,7 +37,7 @@ export class AuthPlugins {
     this.issuing = plugins.toSorted((a, b) => Number(!a.hasSession) - Number(!b.hasSession));
   }
 
-  /** No plugin is asked after one that takes the token as its key. @returns what they have found, or say of the token */
+  /** Asks each plugin; stops after one that owns the token. @returns what they have found, or say of the token */
   authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
     const results: Promise<Authentication>[] = [];
     for (const plugin of this.authenticating) {

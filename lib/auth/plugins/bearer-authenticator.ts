@@ -44,7 +44,7 @@ export class BearerAuthenticator implements Authenticator {
     return found.length > 0 ? this.combine(bearer, found) : undefined;
   }
 
-  /** A request with a bearer token has the user of the token, or none. A plugin may know a token that we have not signed. */
+  /** A bearer token decides alone: a plugin can confirm or refuse it, or know a token that the package did not sign. */
   private async combine(bearer: Authentication, found: readonly Promise<Authentication>[]): Promise<Authentication> {
     const all = await Promise.all(found);
     const failed = all.find(({ failure }) => failure);

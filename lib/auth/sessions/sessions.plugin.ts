@@ -190,7 +190,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
       return { ...issued, ...carrier.send(tokens) };
     },
     hasSession: async ({ get }, ...session) => (await get(SessionStore).find(...session)) !== undefined,
-    accountChanged: ({ get }, change) => get(Sessions).follow(change),
+    accountChanged: ({ get }, change) => get(Sessions).onAccountChange(change),
     decidesBy: {
       accessTokenSeconds: settings.accessTokenSeconds,
       refreshTokenMs: settings.refreshTokenMs,

@@ -121,7 +121,7 @@ export class Sessions {
   }
 
   /** Ends what a change of the account must not leave open. */
-  async follow(change: AccountChange): Promise<number> {
+  async onAccountChange(change: AccountChange): Promise<number> {
     const { name, userId } = change;
     if (name === 'password.changed' || name === 'user.loggedOut') return this.endAll(userId, change.keptSession);
     return name === 'user.deleted' || (name === 'user.changed' && change.fields.active === false)

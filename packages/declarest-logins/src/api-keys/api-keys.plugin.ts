@@ -81,6 +81,6 @@ export const apiKeys = (): AuthPlugin => ({
   decidesBy: {},
   authenticate: ({ get }, _request, { token }) =>
     token?.startsWith(KEY_PREFIX) ? get(ApiKeys).identify(token) : undefined,
-  accountChanged: ({ get }, change) => get(ApiKeys).follow(change),
+  accountChanged: ({ get }, change) => get(ApiKeys).onAccountChange(change),
   describe: () => ({ schemas: [KEY_SCHEMA] }),
 });

@@ -68,7 +68,7 @@ export class ApiKeys {
   }
 
   /** A password, an e-mail address and sessions are not those of a key, which goes on when they change or end. */
-  async follow(change: AccountChange): Promise<void> {
+  async onAccountChange(change: AccountChange): Promise<void> {
     const { name, userId } = change;
     const isOver = name === 'user.changed' && change.fields.active === false;
     if (isOver || endsWaysIn(change)) await this.store.removeAll(userId);

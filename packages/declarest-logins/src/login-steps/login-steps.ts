@@ -114,7 +114,7 @@ export class LoginSteps {
   }
 
   /** Ends the challenges that a change of the account makes void. */
-  async follow(change: AccountChange): Promise<void> {
+  async onAccountChange(change: AccountChange): Promise<void> {
     const { name, userId } = change;
     const isOfProfile = name === 'user.changed' && change.fields.active !== false && change.fields.role === undefined;
     if (name !== 'user.created' && !isOfProfile) await this.tokens.removeAll(userId, PURPOSE);

@@ -64,7 +64,7 @@ export class ExternalLogins {
     throw noAccount();
   }
 
-  async follow(change: AccountChange): Promise<void> {
+  async onAccountChange(change: AccountChange): Promise<void> {
     if (endsWaysIn(change)) await this.identities.removeAll(change.userId);
   }
 

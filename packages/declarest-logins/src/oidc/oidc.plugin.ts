@@ -188,7 +188,7 @@ export function oidc(options: OidcOptions): AuthPlugin {
     async accountChanged({ get }, change) {
       const { name, userId } = change;
       if (name !== 'user.created') await get(LoginFlows).removeAll(userId);
-      await get(ExternalLogins).follow(change);
+      await get(ExternalLogins).onAccountChange(change);
     },
     describe: () => ({ schemas: [IDENTITY_SCHEMA] }),
   };

@@ -55,8 +55,8 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       passkeyStep: ({ tries, addressTries }) => ({ account: tries, address: addressTries }),
     },
     async accountChanged({ get }, change) {
-      await get(Passkeys).follow(change);
-      if (isFactor) await get(LoginSteps).follow(change);
+      await get(Passkeys).onAccountChange(change);
+      if (isFactor) await get(LoginSteps).onAccountChange(change);
     },
     ...(isFactor && {
       beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context),

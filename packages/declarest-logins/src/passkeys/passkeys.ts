@@ -137,7 +137,7 @@ export class Passkeys {
     return result === 'removed';
   }
 
-  async follow(change: AccountChange): Promise<void> {
+  async onAccountChange(change: AccountChange): Promise<void> {
     const { name, userId } = change;
     if (name === 'user.created' || (name === 'user.changed' && change.fields.active !== false)) return;
     // Whoever has begun to add a passkey must not finish it now.

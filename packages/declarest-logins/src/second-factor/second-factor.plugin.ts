@@ -178,7 +178,7 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
     issue: ({ get }, user, context) => get(LoginSteps).recheck(user, context),
     async accountChanged({ get }, change) {
       if (endsWaysIn(change)) await get(SecondFactors).forget(change.userId);
-      await get(LoginSteps).follow(change);
+      await get(LoginSteps).onAccountChange(change);
     },
     describe: () => STEP_DOCUMENT,
     ...(settings.required.length > 0 && {

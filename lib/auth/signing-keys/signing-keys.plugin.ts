@@ -6,7 +6,7 @@ import { resolveJwtKeys } from './jwt-keys.js';
 const KEY = openObject({ kty: TEXT, kid: TEXT, alg: TEXT, use: TEXT });
 
 /** The plugin of the option `jwtKeys`. @throws InvalidOptionError */
-export function jwks(given: unknown): AuthPlugin {
+export function signingKeys(given: unknown): AuthPlugin {
   const keys = resolveJwtKeys(given);
   const keySet = { keys: keys.map(({ jwk }) => jwk) };
   const findTokenKeys = accountEndpoint({
