@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   auth: 207,
   'auth/accounts': 639,
   'auth/administration': 186,
-  'auth/links': 401,
+  'auth/links': 402,
   'auth/options': 474,
   'auth/passwords': 233,
   'auth/plugins': 988,
@@ -64,12 +64,12 @@ const MAX_LINES: Readonly<Record<string, number>> = {
 /** The same for packages/declarest-logins/src. */
 const MAX_LINES_OF_LOGINS: Readonly<Record<string, number>> = {
   '.': 45,
-  'api-keys': 356,
-  jwks: 420,
-  'login-steps': 148,
-  oidc: 992,
-  passkeys: 1_009,
-  'second-factor': 548,
+  'api-keys': 357,
+  jwks: 421,
+  'login-steps': 149,
+  oidc: 993,
+  passkeys: 1_013,
+  'second-factor': 553,
 };
 
 /** The folders of packages/declarest-logins/src import no other, but for the step of logins that factors share. */

@@ -30,6 +30,7 @@ type LinkKind = 'reset' | 'verify';
 /** `reset`: a new password. `verify`: the address that the user has. `email`: a new address. */
 const PURPOSES = ['reset', 'verify', 'email'] as const;
 type Purpose = (typeof PURPOSES)[number];
+const nameOf = (purpose: Purpose): string => `mailed ${purpose}`;
 
 interface LinkData {
   /** The address that the token was sent to. */
@@ -95,7 +96,7 @@ export class MailedLinks {
     const { name, userId } = change;
     const isOfProfile = name === 'user.changed' && change.fields.active !== false;
     if (!isOfProfile && name !== 'user.created' && name !== 'user.loggedOut')
-      await this.tokens.removeAll(userId, ...PURPOSES);
+      await this.tokens.removeAll(userId, ...PURPOSES.map(nameOf));
   }
 
   /** Fails where the mailer does. */
@@ -121,7 +122,7 @@ export class MailedLinks {
     const { userId, purpose } = token;
     const { email } = token.data;
     await this.use(token, async () => {
-      if (purpose === 'email') return this.accounts.setEmail(user, email);
+      if (purpose === nameOf('email')) return this.accounts.setEmail(user, email);
       await this.verified.add(userId, email);
       return true;
     });
@@ -154,7 +155,7 @@ export class MailedLinks {
     // The token for an unknown address is stored expired, so that both cases run the same statements.
     const lifetimeMs = id === '' ? 0 : purpose === 'reset' ? HOUR_MS : 24 * HOUR_MS;
     const data: LinkData = { email, userEmail, userHash: hashOf(password) };
-    return this.tokens.create(purpose, { userId: String(id), lifetimeMs, data });
+    return this.tokens.create(nameOf(purpose), { userId: String(id), lifetimeMs, data });
   }
 
   private async mail(kind: LinkKind, user: AuthUser, to: string, token: string): Promise<void> {
@@ -181,13 +182,13 @@ export class MailedLinks {
    * @returns the token, and the user including the hash @throws 401
    */
   private async readLink(text: string, ...purposes: Purpose[]) {
-    const token = await this.tokens.find<LinkData>(text, ...purposes);
+    const token = await this.tokens.find<LinkData>(text, ...purposes.map(nameOf));
     if (!token) throw invalidLink();
     const { userId, purpose } = token;
     const { userEmail, userHash } = token.data;
     const user = await this.users.findWithHash(userId);
     if (!user?.active || user.email !== userEmail) throw invalidLink();
-    if (purpose !== 'verify' && hashOf(user.password) !== userHash) throw invalidLink();
+    if (purpose !== nameOf('verify') && hashOf(user.password) !== userHash) throw invalidLink();
     return { token, user };
   }
 

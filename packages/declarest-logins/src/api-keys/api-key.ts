@@ -1,6 +1,7 @@
 /** The table of API keys: one row from the creation of a key to its end. */
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import { TIME } from 'declarest/plugin';
+
 /**
  * An API key of a user. A key that has ended has no row. It is stored as SHA-256 only.
  *

@@ -1,6 +1,7 @@
 /** What the claims of a verified token say: whether it is an access token for this API, and who its user is. */
 import type { ExternalUser } from 'declarest';
 import { isObject } from '../values.js';
+
 /** The claims of a verified token, whose types belong to the issuer. */
 // oxlint-disable-next-line typescript/no-explicit-any -- see above
 export type TokenPayload = Readonly<Record<string, any>>;

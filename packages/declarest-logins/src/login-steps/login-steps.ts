@@ -16,6 +16,7 @@ import {
   schemas,
 } from 'declarest/plugin';
 import { factorLogin, hasGivenFactor } from './given-factor.js';
+
 const CHALLENGE_MS = 5 * 60 * 1000;
 const MAX_TRIES = 5;
 const PURPOSE = 'factor';

@@ -1,6 +1,7 @@
 /** The table of linked identities. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { TIME } from 'declarest/plugin';
+
 const NAME = { type: 'varchar', length: 64 } as const;
 
 /**

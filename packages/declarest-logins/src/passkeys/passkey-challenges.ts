@@ -1,6 +1,7 @@
 /** Challenges: random, for one ceremony of one user and session, used once, for 5 minutes. */
 import { Injectable } from '@nestjs/common';
 import { OneTimeTokens } from 'declarest/plugin';
+
 export const CHALLENGE_MS = 5 * 60 * 1000;
 
 /** What a challenge is for: a new user, a further passkey, a login, or the confirmation of a change. */

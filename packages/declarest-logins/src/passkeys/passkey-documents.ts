@@ -1,5 +1,6 @@
 /** Schemas of the bodies and answers of passkeys, for the OpenAPI document. */
 import { type DocumentParts, type JsonSchema, type NamedSchema, schemas } from 'declarest/plugin';
+
 const BASE64URL = { type: 'string', pattern: '^[\\w-]+$', maxLength: 16_384 };
 
 const credential = (response: Readonly<Record<string, JsonSchema>>, optional: typeof response): JsonSchema => ({

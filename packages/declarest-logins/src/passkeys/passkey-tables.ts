@@ -1,6 +1,7 @@
 /** The table of passkeys. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { TIME } from 'declarest/plugin';
+
 const HASH = { type: 'varchar', length: 64 } as const;
 const USER_ID = { type: 'varchar', length: 64 } as const;
 /** Base64url of 32 bytes. */

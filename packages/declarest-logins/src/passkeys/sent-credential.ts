@@ -1,6 +1,7 @@
 /** The credentials of browsers: `PublicKeyCredential.toJSON()`. What cannot be one leads to no query. */
 import { InvalidUserError } from 'declarest';
 import { isObject } from '../values.js';
+
 /** Of each text of a response. RSA keys of 4,096 bits need a tenth of it. */
 const MAX_TEXT = 16_384;
 /** Base64url of 1,023 bytes (WebAuthn §4, "credential id"). */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { BadRequestException, UnauthorizedException } from '@nestjs/common';
 import { hashOf } from 'declarest/plugin';
+
 const COUNT = 10;
 /** Base 32 (RFC 4648 §6). 24 letters have 120 bits, so that a hash without salt is enough (OWASP ASVS 5.0, 6.5.2). */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

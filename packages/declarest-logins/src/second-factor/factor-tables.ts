@@ -1,5 +1,6 @@
 /** The table of second factors. */
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+
 const ENCRYPTED = { type: 'varchar', length: 255, nullable: true } as const;
 
 /** The second factor of a user. Each change is one statement on this row. */

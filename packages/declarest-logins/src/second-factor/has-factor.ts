@@ -2,6 +2,7 @@
 import type { PolicyFunction } from 'declarest';
 import { authenticationOf, option, readOptions, StepUpRequired } from 'declarest/plugin';
 import { hasGivenFactor } from '../login-steps/given-factor.js';
+
 export interface FactorRuleOptions {
   /** How long ago the factor may have been given, in minutes. @default any time before, in the session of the token */
   maxAgeMinutes?: number;

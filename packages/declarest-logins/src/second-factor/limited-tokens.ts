@@ -4,6 +4,7 @@ import { AccessRefused, type Authentication, AuthServices } from 'declarest/plug
 import { LoginSteps } from '../login-steps/login-steps.js';
 import { hasGivenFactor } from '../login-steps/given-factor.js';
 
+/** The endpoints that such a token opens, besides those that set a factor up. */
 const OPEN = ['me', 'logout'];
 
 /** @returns `undefined` where the token is good enough */
