@@ -274,6 +274,8 @@ export const agency =
       abortOnError: false,
     });
     configure?.(app);
+    // A client may reuse a connection at the moment at which the server closes it as idle.
+    app.getHttpServer().keepAliveTimeout = 0;
     await app.init();
     await entities.seed(app.get(DataSource, { strict: false }));
     return app;
