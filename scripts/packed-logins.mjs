@@ -29,7 +29,7 @@ import { jwks, type JwksOptions } from 'declarest-logins/jwks';
 import { oidc, type OidcOptions } from 'declarest-logins/oidc';
 import { passkeys, type PasskeysOptions } from 'declarest-logins/passkeys';
 import { hasFactor, secondFactor, SecondFactors } from 'declarest-logins/second-factor';
-import { type AuthPlugin, dataAnswer } from 'declarest/plugin';
+import { answers, type AuthPlugin } from 'declarest/plugin';
 import { Entity } from 'typeorm';
 
 const SECRET = 'a secret of another issuer, with 32 bytes';
@@ -65,7 +65,7 @@ const greeting: AuthPlugin = {
       route: 'GET greeting',
       access: 'public',
       summary: 'Greet',
-      answers: { 200: dataAnswer('A greeting', {}) },
+      answers: { 200: answers.data('A greeting', {}) },
       run: async () => ({ success: true, data: {} }),
     },
   ],
