@@ -11,7 +11,7 @@ export const schemas = {
   text: TEXT,
   boolean: parts.BOOLEAN,
   true: TRUE,
-  moment: { type: 'string', format: 'date-time' },
+  moment: parts.MOMENT,
   email: parts.EMAIL,
   /** A name of 1 to 64 characters, such as that of a user or of a key. */
   name: USER_SCHEMAS['username'] as JsonSchema,

@@ -34,6 +34,7 @@ export interface LoginDocument {
 }
 
 export const BOOLEAN = { type: 'boolean' };
+export const MOMENT = { type: 'string', format: 'date-time' };
 export const MESSAGE = { success: TRUE, message: TEXT };
 export const TOKEN = { token: { ...TEXT, description: 'For `Authorization: Bearer`.' } };
 export const SECRET = { ...TEXT, examples: ['correct horse battery'] };

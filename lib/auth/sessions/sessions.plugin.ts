@@ -5,7 +5,8 @@ import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
 import type { SessionOptions } from '../options/session-options.js';
-import { BOOLEAN, dataAnswer, TEXT_OR_NULL, TOKEN, unauthorizedOr, unknown } from '../plugins/document-parts.js';
+import { BOOLEAN, dataAnswer, MOMENT, TEXT_OR_NULL, TOKEN } from '../plugins/document-parts.js';
+import { unauthorizedOr, unknown } from '../plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../plugins/plugin.js';
 import { limitByAddress } from '../throttle/attempt.js';
 import { clientInfoOf } from '../throttle/client-info.js';
@@ -18,14 +19,12 @@ import { SessionStore } from './session-store.js';
 import { Sessions } from './sessions.js';
 import { carrierOf, type TokenCarrier } from './token-carriers.js';
 
-const TIME = { type: 'string', format: 'date-time' };
-
 const SESSION_SCHEMA: NamedSchema = {
   name: 'AuthSession',
   schema: openObject({
     id: TEXT,
-    createdAt: TIME,
-    lastUsedAt: TIME,
+    createdAt: MOMENT,
+    lastUsedAt: MOMENT,
     userAgent: TEXT_OR_NULL,
     address: TEXT_OR_NULL,
     current: BOOLEAN,
