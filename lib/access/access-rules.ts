@@ -1,7 +1,7 @@
 /** Finds the rules of the application at startup, compiles them against its routes, and reports the result. */
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { CallerRoles } from '../http/principal.js';
+import { CallerRoles } from '../http/caller.js';
 import { Application, type AppliedRules } from '../routes/application.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';

@@ -1,4 +1,4 @@
-import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
+import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/caller.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { ControllerMethod } from '../routes/controller-methods.js';
 import { ANY_PATH, makeRoute, type Route } from '../routes/route.js';

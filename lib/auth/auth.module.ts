@@ -1,12 +1,11 @@
 import { Inject, Logger, Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
 import type { ModuleMetadata, OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
 import { ACCESS_OPTIONS } from '../access/access-options.js';
-import { Authenticator } from '../access/principal.js';
-import { RulesModule } from '../access/rules.module.js';
-import { RefusalObserver } from '../access/security-rules.guard.js';
+import { AccessModule, APPLIED_GUARD } from '../access/access.module.js';
+import { Credentials } from '../access/identity/authenticator.js';
 import { ConnectionQueues } from '../database/connections.js';
 import { CookieEndpoints } from '../http/cookies.js';
-import { CallerRoles } from '../http/principal.js';
+import { CallerRoles } from '../http/caller.js';
 import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
 import { findFailureProviders } from '../routes/failure-filter.js';
@@ -27,12 +26,11 @@ import { Passwords } from './passwords/passwords.js';
 import { AuthPlugins } from './plugins/auth-plugins.js';
 import { Proofs } from './plugins/proofs.js';
 import { Background } from './plugins/background.js';
-import { BearerAuthenticator } from './plugins/bearer-authenticator.js';
+import { AccountCredentials } from './plugins/account-credentials.js';
 import { describeEndpoints } from './plugins/describe-endpoints.js';
 import { endpointController } from './plugins/endpoint-controller.js';
 import { AuthServices } from './plugins/auth-services.js';
 import type { AuthPlugin } from './plugins/plugin.js';
-import { RefusalEvents } from './refusals/refusal-events.js';
 import { sessions } from './sessions/sessions.plugin.js';
 import { Attempts } from './throttle/attempts.js';
 import type { ThrottleStorage } from './throttle/throttle-options.js';
@@ -40,7 +38,7 @@ import { storageProvider, THROTTLE_STORAGE, ThrottleCount } from './throttle/thr
 import { AccessTokens } from './tokens/access-tokens.js';
 import { tableProviders } from './tables/account-tables.js';
 import { OneTimeTokens } from './tables/one-time-tokens.js';
-import { AuthEvents } from './users/auth-events.js';
+import { AuthEvents } from '../access/auth-events.js';
 import type { AuthUser } from './users/auth-user.js';
 import { AUTH_OPTIONS } from './users/options-token.js';
 import { userProviders } from './users/typeorm-user.repository.js';
@@ -56,11 +54,10 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
  * @example AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] })
  */
 @Module({
-  imports: [RulesModule],
+  imports: [AccessModule],
   providers: [
     { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
     AccessTokens,
-    AuthEvents,
     Passwords,
     Background,
     Logins,
@@ -82,10 +79,10 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
     AuthServices,
     AuthPlugins,
     Proofs,
-    { provide: Authenticator, useClass: BearerAuthenticator },
-    { provide: RefusalObserver, useClass: RefusalEvents },
+    { provide: Credentials, useClass: AccountCredentials },
+    APPLIED_GUARD,
   ],
-  exports: [UserAccounts, UserRepository, Logins, Attempts, AuthEvents, Authenticator, RefusalObserver, ACCESS_OPTIONS],
+  exports: [UserAccounts, UserRepository, Logins, Attempts, Credentials, ACCESS_OPTIONS],
 })
 export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   constructor(

@@ -11,7 +11,7 @@ import { accountEndpoint, type AuthPlugin } from '../auth/plugins/plugin.js';
 import { beginTask, type Plan } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
 import { and, keyIs } from '../crud/sql/condition.js';
-import { userOf } from '../http/principal.js';
+import { userOf } from '../http/caller.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
 import { groupBy, joinPaths, levelsOf } from '../routes/route.js';
 import { deletedFor, generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';

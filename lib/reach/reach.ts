@@ -9,7 +9,7 @@ import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { relationPath } from '../crud/plan/relation-parameters.js';
 import type { ListParameters } from '../crud/query/list-query.js';
-import { BASE_ROLE } from '../http/principal.js';
+import { BASE_ROLE } from '../http/caller.js';
 import { groupBy } from '../routes/route.js';
 import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } from './callers.js';
 import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';

@@ -6,7 +6,7 @@ import type { Access } from '../access/access.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { matchesFurtherLevels, type Pattern } from '../access/pattern.js';
 import { ANY_OTHER_METHOD, type RouteEntry } from '../access/route-access.js';
-import { BASE_ROLE } from '../http/principal.js';
+import { BASE_ROLE } from '../http/caller.js';
 import type { HttpRequest } from '../http/http-request.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { ANY_PATH, levelsOf, withoutOptionals } from '../routes/route.js';

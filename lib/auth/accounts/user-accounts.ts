@@ -1,7 +1,7 @@
 /** Creates and changes users. Hashes, events and the hooks of plugins belong to each change. */
 import { ConflictException, Inject, Injectable, Logger } from '@nestjs/common';
 import { AccessRules } from '../../access/access-rules.js';
-import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/principal.js';
+import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/caller.js';
 import { describe } from '../../options/invalid-option.js';
 import { Application } from '../../routes/application.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';

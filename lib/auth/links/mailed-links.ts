@@ -12,7 +12,7 @@ import type { Attempt } from '../throttle/attempt.js';
 import { Attempts } from '../throttle/attempts.js';
 import { OneTimeTokens, type StoredToken } from '../tables/one-time-tokens.js';
 import { hashOf } from '../tables/secret-tokens.js';
-import { AuthEvents } from '../users/auth-events.js';
+import { AuthEvents } from '../../access/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';

@@ -1,6 +1,7 @@
 /** Refresh and logout, and the own sessions and profile. */
 import { BadRequestException, NotFoundException, UnauthorizedException } from '@nestjs/common';
-import { authenticationOf, lookUp } from '../../access/principal.js';
+import { guardedLookup } from '../../access/identity/authenticator.js';
+import { authenticationOf } from '../../http/caller.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
@@ -9,7 +10,7 @@ import { BOOLEAN, dataAnswer, MOMENT, TEXT_OR_NULL, TOKEN } from '../plugins/doc
 import { unauthorizedOr, unknown } from '../plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../plugins/plugin.js';
 import { limitByAddress } from '../throttle/attempt.js';
-import { clientInfoOf } from '../throttle/client-info.js';
+import { clientInfoOf } from '../../http/client-info.js';
 import { AuthSession } from './auth-session.js';
 import { PROFILE_ENDPOINTS } from './profile-endpoints.js';
 import { RefreshTokens } from './refresh-tokens.js';
@@ -200,7 +201,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
     describe: () => ({ members: membersOf(settings), schemas: [SESSION_SCHEMA] }),
     ...(settings.isImmediate && {
       authenticate: ({ get }, _request, bearer) =>
-        bearer.principal && lookUp('The session of a token', () => get(SessionChecks).confirm(bearer)),
+        bearer.principal && guardedLookup('The session of a token', () => get(SessionChecks).confirm(bearer)),
     }),
   };
 }

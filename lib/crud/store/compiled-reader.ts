@@ -1,7 +1,7 @@
 /** Reads a resource by compiled statements, without entities: one function makes the record of a row. */
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
-import { BoundedMap } from '../../database/bounded-map.js';
+import { BoundedMap } from '../../http/bounded-map.js';
 import { boundValues, shapeOf, ascending, type Condition } from '../sql/condition.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';

@@ -13,7 +13,7 @@ import {
   type Refusal,
   type Requirement,
 } from '../../../lib/access/access.js';
-import { BASE_ROLE } from '../../../lib/http/principal.js';
+import { BASE_ROLE } from '../../../lib/http/caller.js';
 import { AuthenticationRequired } from '../../../lib/http/refusal.js';
 import { policyOf, roles, rule } from './declared.js';
 
