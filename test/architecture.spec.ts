@@ -42,7 +42,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/read': 446,
   'crud/rows': 278,
   'crud/sql': 1_000,
-  'crud/store': 2_197,
+  'crud/store': 2_164,
   'crud/write': 1_087,
   database: 710,
   documents: 303,

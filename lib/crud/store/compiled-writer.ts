@@ -14,7 +14,7 @@ import { databaseDefault, keptMoment, presentOf, renewedColumns, type SqlByColum
 import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
 import { intoColumns } from './query-parts.js';
-import type { Inserted, NewRow, RecordWriter } from './record-access.js';
+import type { Inserted, NewRow, RecordWriter } from './table.js';
 import { asRead, compileRow } from './row-projection.js';
 import type { Table } from './table.js';
 import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';

@@ -10,11 +10,10 @@ import { hasAccessor, initialValue, listensTo, newEntity } from '../../entities/
 import { assertServes } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { Database } from './database.js';
-import { Reader } from './reader.js';
-import type { RecordWriter } from './record-access.js';
+import { CompiledReader, type Reader } from './reader.js';
+import type { RecordWriter } from './table.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
 import { Table, type StoredResource } from './table.js';
@@ -66,8 +65,7 @@ export function createStore<T extends object>(
   const isCompiled = featureNotCompiled(resource.metadata, dataSource) === undefined;
   const mayCallListeners = isCompiled ? runsAppCode : new Set(STORE_OPERATIONS);
   const table = new Table(resource, repository, database);
-  const rows = mayCallListeners.has('read') ? new RepositoryReader(table) : new CompiledReader(table);
-  const reader = new Reader(table, rows);
+  const reader = mayCallListeners.has('read') ? new RepositoryReader(table) : new CompiledReader(table);
   const compiled = new CompiledWriter(table);
   const Through = parentFieldOf(resource.schema) ? TreeWriter : RepositoryWriter;
   const through = new Through(table, reader);

@@ -16,7 +16,7 @@ import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
 import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
 import { intoColumns, lastKey } from './query-parts.js';
-import type { Inserted, NewRow, RecordWriter } from './record-access.js';
+import type { Inserted, NewRow, RecordWriter } from './table.js';
 import type { Reader } from './reader.js';
 import { refusalOf } from './row-projection.js';
 import type { Table } from './table.js';

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../http/json-body.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { findAll } from '../read/records.js';
 import { isEverything } from '../sql/condition.js';
-import type { Inserted } from '../store/record-access.js';
+import type { Inserted } from '../store/table.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { checkCreated, readBody, type Change } from './bodies.js';
 import { beforeCreate, runAfter, runWhen } from './hooks.js';
