@@ -1,7 +1,6 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
-import type { RemoveOptions } from 'typeorm';
-import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
+import { type RemoveOptions, QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf } from '../../entities/entity-instances.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
@@ -16,10 +15,9 @@ import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
 import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
 import { intoColumns, lastKey } from './query-parts.js';
-import type { Inserted, NewRow, RecordWriter } from './table.js';
+import type { Inserted, NewRow, RecordWriter, Table } from './table.js';
 import type { Reader } from './reader.js';
 import { refusalOf } from './row-projection.js';
-import type { Table } from './table.js';
 
 type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
 
