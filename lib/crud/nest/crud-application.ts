@@ -130,10 +130,6 @@ export class CrudApplication {
     return assertKnown(options, this.find<DataSource>(getDataSourceToken(options.dataSource) as string));
   }
 
-  resourceFor(options: ResolvedCrudOptions): Resource<object> {
-    return this.resourceOf(options, this.databaseOf(options).dataSource);
-  }
-
   private get registrations(): readonly Registered[] {
     const declared = new Set(this.controllers.flatMap((controller) => optionsOf(controller) ?? []));
     return (this.registered ??= [...declared].map((options) => {

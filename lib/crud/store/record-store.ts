@@ -21,11 +21,9 @@ import { parentFieldOf, TreeWriter } from './tree-writer.js';
 export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
 export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
-type WriteOperation = Exclude<StoreOperation, 'read'>;
-
 export interface RecordStore<T extends object = object> {
   readonly reader: Reader<T>;
-  writerFor(operation: WriteOperation): RecordWriter<T>;
+  readonly writers: Readonly<Record<Exclude<StoreOperation, 'read'>, RecordWriter<T>>>;
   /** The operations that run code of the application: listeners, subscribers or a repository of its own. */
   readonly runsAppCode: ReadonlySet<StoreOperation>;
   /** The operations that may call listeners, which must not happen for a record that does not exist. */
@@ -68,9 +66,15 @@ export function createStore<T extends object>(
   const compiled = new CompiledWriter(table);
   const Through = parentFieldOf(resource.schema) ? TreeWriter : RepositoryWriter;
   const through = new Through(table, reader);
+  const writerFor = (operation: StoreOperation) => (mayCallListeners.has(operation) ? through : compiled);
   return Object.freeze({
     reader,
-    writerFor: (operation: WriteOperation) => (mayCallListeners.has(operation) ? through : compiled),
+    writers: {
+      create: writerFor('create'),
+      update: writerFor('update'),
+      delete: writerFor('delete'),
+      restore: writerFor('restore'),
+    },
     runsAppCode,
     mayCallListeners,
     traits: traitsOf(resource, database, runsAppCode, mayCallListeners),

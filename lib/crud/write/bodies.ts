@@ -1,7 +1,7 @@
 /** Reads and checks what a write sets: the body of a request, or the values that a hook returns in its place. */
 import { CONVERTIBLE } from '../../entities/class-transformer.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { initialValue, newEntity } from '../../entities/entity-instances.js';
+import { initialValue, newEntity, valueAt } from '../../entities/entity-instances.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { checkValues, DATABASE_DEFAULT, describeJson, isSame, readValue, toJson } from '../../entities/record-input.js';
 import type { CheckResult, Values, WriteKind } from '../../entities/record-input.js';
@@ -11,7 +11,7 @@ import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { newOwnerOf } from '../rows/owner.js';
 import type { Source } from '../store/call.js';
-import { entityOf, setAtPath, valueAt, valueOf } from '../store/entity-values.js';
+import { entityOf, setAtPath, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
 import { checkBySchema, validate, keyErrors } from './validation.js';
 

@@ -1,6 +1,7 @@
 /** Changes records: one for PUT and PATCH, several for a batch. */
 import { isDeepStrictEqual } from 'node:util';
 import { BadRequestException, ConflictException, NotFoundException } from '@nestjs/common';
+import { valueAt } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { toJson } from '../../entities/record-input.js';
 import { ServiceUnavailable } from '../../http/failure.js';
@@ -10,7 +11,6 @@ import { assertChangeable, changeCondition, columnsOnly, findAll, findColumns } 
 import { notFoundError, readTargets, refusalOf, type Target } from '../read/records.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { managerOf, type Call } from '../store/call.js';
-import { valueAt } from '../store/entity-values.js';
 import { identityOf } from '../store/linked-rows.js';
 import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
 import { beforeUpdate, runAfter, runWhen, storedRecord } from './hooks.js';
@@ -169,7 +169,7 @@ async function updateRecord<T extends object>(task: Task<T>, target: Target, cha
   // Other links make another version of the record.
   const hasNewVersion = ids.size > 0 && (metadata.versionColumn ?? metadata.updateDateColumn) !== undefined;
   const fields = store.traits.returnsUpdated ? view.list.readable : undefined;
-  const write = (by: Call) => store.writerFor('update').update(by, key, condition, values, fields, check);
+  const write = (by: Call) => store.writers.update.update(by, key, condition, values, fields, check);
   const updated =
     hasNewVersion || values.size > 0
       ? await run(plan, call, write, writeOf(task, 'update', [{ values }]))
