@@ -1,5 +1,6 @@
 /** Entities as objects: how a new one is made, and how the value of a column is read from one. */
 import type { DataSource, EntityMetadata, EntitySubscriberInterface } from 'typeorm';
+import type { JsonObject } from '../http/json-body.js';
 import type { ColumnMetadata } from './column-types.js';
 
 /**
@@ -44,12 +45,11 @@ const dataValue = (target: unknown, name: string): unknown => findProperty(targe
 
 /** The value of a column in an entity. Its own property counts, not the object of its relation as in TypeORM. */
 export const columnValue = (column: ColumnMetadata, entity: object): unknown =>
-  keyOf(
-    column,
-    propertyOf(column)
-      .split('.')
-      .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], entity),
-  );
+  keyOf(column, valueAt(propertyOf(column).split('.'), entity));
+
+/** The value behind a path of names; `undefined` where there is none. */
+export const valueAt = (path: readonly string[], record: unknown): unknown =>
+  path.reduce<unknown>((value, name) => (value as JsonObject | null | undefined)?.[name], record);
 
 /** Whether code of the entity's class decides the value of a column. */
 export function hasAccessor({ propertyName, relationMetadata, embeddedMetadata, target }: ColumnMetadata): boolean {

@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { designOf, valueTypeOf, type ColumnMetadata } from './column-types.js';
-import { fieldPath, newEntity } from './entity-instances.js';
+import { fieldPath, newEntity, valueAt } from './entity-instances.js';
+import type { ColumnKind } from './value-types.js';
 
 type Members = Record<string, unknown>;
 
@@ -27,7 +28,7 @@ export function hiddenByToJson(metadata: EntityMetadata, dataSource: DataSource)
       // An entity of TypeORM has no other property for a foreign key than its relation.
       const relation = column.isVirtual ? column.relationMetadata?.propertyName : undefined;
       const isShown = ([sample, json]: (typeof pairs)[number]): boolean =>
-        isSame(valueAt(sample, path), valueAt(json, path)) || (relation !== undefined && json[relation] !== undefined);
+        isSame(valueAt(path, sample), valueAt(path, json)) || (relation !== undefined && json[relation] !== undefined);
       return !pairs.every(isShown);
     };
   } catch {
@@ -76,26 +77,17 @@ function valueOf(column: ColumnMetadata, dataSource: DataSource, isTrue: boolean
   if (design === BigInt) return 1n;
   if (design === Buffer) return Buffer.from('a');
   if (design === Array) return [];
-  switch (valueTypeOf(column, dataSource).comparison) {
-    case 'number':
-      return 1;
-    case 'exact number':
-      return design === Number ? 1 : '1';
-    case 'boolean':
-      return isTrue;
-    case 'moment':
-      return new Date(0);
-    case 'calendar':
-      return '2000-01-01';
-    case undefined:
-      return {};
-    default:
-      return `sample of ${column.propertyName.toLowerCase()}`;
-  }
+  const { comparison } = valueTypeOf(column, dataSource);
+  if (comparison === undefined) return {};
+  const samples: Readonly<Partial<Record<ColumnKind, unknown>>> = {
+    number: 1,
+    'exact number': design === Number ? 1 : '1',
+    boolean: isTrue,
+    moment: new Date(0),
+    calendar: '2000-01-01',
+  };
+  return samples[comparison] ?? `sample of ${column.propertyName.toLowerCase()}`;
 }
-
-const valueAt = (record: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((value, name) => (value as Members | null | undefined)?.[name], record);
 
 /** `1n` and `"1"` are the same, and so are a moment and its text. */
 function isSame(value: unknown, shown: unknown): boolean {

@@ -7,7 +7,7 @@ import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Operation } from '../crud/operations/operation.js';
 import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
-import { relationPath } from '../crud/plan/relation-parameters.js';
+import { relationPath } from '../crud/plan/list-parameters.js';
 import type { ListParameters } from '../crud/query/list-query.js';
 import { BASE_ROLE } from '../http/caller.js';
 import { groupBy } from '../routes/route.js';

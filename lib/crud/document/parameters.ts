@@ -56,7 +56,7 @@ export function sortParameters({ list: { sortable } }: DescribedResource): Param
 }
 
 export function recordParameters(
-  { list: { readable, linkable, includable }, relations }: DescribedResource,
+  { list: { readable, linkable, includable } }: DescribedResource,
   includes = true,
 ): ParameterDocument[] {
   const names = new Set(readable.flatMap(namesOf));
@@ -68,8 +68,8 @@ export function recordParameters(
   return [
     fields,
     query('include', listOf(oneOf(paths), limit), 'Related records to answer too.'),
-    ...[...includable.values()].map(({ path }) => {
-      const known = relations.get(path)?.list.readable.map(({ name }) => name) ?? [];
+    ...[...includable.values()].map(({ path, readable: related }) => {
+      const known = related.map(({ name }) => name);
       const sentence = `Only these fields of \`${path}\`, which \`include\` must name.`;
       return query(`fields[${path}]`, listOf(oneOf(known)), sentence);
     }),

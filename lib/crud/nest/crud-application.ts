@@ -13,7 +13,7 @@ import type { ResolvedCrudModuleOptions } from '../declare/filter-operators.js';
 import { HOOK_NAMES } from '../declare/generated-hooks.js';
 import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
-import { followedRelations, type RelationOption } from '../plan/relation-parameters.js';
+import { followedRelations, type RelationOption } from '../plan/list-parameters.js';
 import { assertKnown, compileResource, describeResource, servingRelation, type Resource } from '../plan/resource.js';
 import { memoized } from '../../http/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
@@ -128,10 +128,6 @@ export class CrudApplication {
 
   private dataSourceOf(options: ResolvedCrudOptions): DataSource {
     return assertKnown(options, this.find<DataSource>(getDataSourceToken(options.dataSource) as string));
-  }
-
-  resourceFor(options: ResolvedCrudOptions): Resource<object> {
-    return this.resourceOf(options, this.databaseOf(options).dataSource);
   }
 
   private get registrations(): readonly Registered[] {

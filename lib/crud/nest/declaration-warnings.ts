@@ -12,7 +12,7 @@ import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declare
 import { HOOK_NAMES } from '../declare/generated-hooks.js';
 import type { OperationDeclaration } from '../declare/operations.js';
 import { create } from '../operations/create.js';
-import { followedRelations } from '../plan/relation-parameters.js';
+import { followedRelations } from '../plan/list-parameters.js';
 import type { Resource } from '../plan/resource.js';
 import { inverseKey, isIndexed } from '../sql/foreign-keys.js';
 import type { CrudControllerClass } from './crud-application.js';

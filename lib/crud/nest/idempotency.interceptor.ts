@@ -4,6 +4,7 @@ import { BadRequestException, ConflictException, Inject, Injectable, type NestIn
 import { UnprocessableEntityException, type CallHandler, type ExecutionContext } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { from, lastValueFrom } from 'rxjs';
+import { valueAt } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { jsonBodyOf } from '../../http/json-body.js';
 import { userOf } from '../../http/caller.js';
@@ -21,7 +22,6 @@ import type { KeyedRequest } from '../idempotency/idempotency-keys.js';
 import { metadataOf, type IdempotencyOf } from '../store/call.js';
 import { contextInterceptor, finishResponse, handleWithin, type Response } from './crud.interceptor.js';
 import { permissionsOf } from '../rows/field-permissions.js';
-import { valueAt } from '../store/entity-values.js';
 import { crudApplicationOf } from './crud-application.js';
 import { isCreation, serves } from './routes.js';
 import { markOwn } from '../../http/own-code.js';
@@ -47,9 +47,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
   private async answerOnce(key: string, context: ExecutionContext, next: CallHandler, creates: boolean) {
     const http = context.switchToHttp();
     const [request, response] = [http.getRequest<HttpRequest>(), http.getResponse<Response>()];
-    const options = optionsOf(context.getClass()) as ResolvedCrudOptions;
-    const crud = crudApplicationOf(this.moduleRef);
-    const { database, schema, fieldPermissions } = crud.resourceFor(options);
+    const plan = crudApplicationOf(this.moduleRef).planOfController(context.getClass());
+    const { options, database, schema, fieldPermissions } = plan;
     const created = creates && schema.key;
     const id = hashOf([userIdOf(request), pathOf(request), key]);
     const fingerprint = hashOf([queryOf(request), jsonBodyOf(request)]);

@@ -1,7 +1,7 @@
 /** Records as lines of CSV (RFC 4180). */
+import { valueAt } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { RecordRequest } from '../query/record-request.js';
-import { valueAt } from '../store/entity-values.js';
 
 export const csvHeader = ({ fields, linked }: RecordRequest): string =>
   lineOf([...fields, ...linked].map(({ name }) => quoted(name)));

@@ -15,7 +15,7 @@ import { run } from '../read/statements.js';
 import { and, boundValues, compare, shapeOf, type Condition } from '../sql/condition.js';
 import type { Position } from '../sql/keyset.js';
 import type { Call } from '../store/call.js';
-import type { Selection } from '../store/record-access.js';
+import type { Selection } from '../store/table.js';
 import type { Operation } from './operation.js';
 
 const DESCRIPTION = { data: 'records', metadata: listMetadata } as const;

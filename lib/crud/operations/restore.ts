@@ -30,7 +30,7 @@ export const restore: Operation = {
     const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
     const apply = async (within: Task): Promise<object> => {
       const hidden = and(changeCondition(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
-      const restored = (by: Call): Promise<boolean> => store.writerFor('restore').restore(by, key, hidden);
+      const restored = (by: Call): Promise<boolean> => store.writers.restore.restore(by, key, hidden);
       const isRestored = deletion !== undefined && (await run(plan, within.call, restored, write));
       if (!isRestored) await assertChangeable(within, target);
       // A trigger ignored the statement.

@@ -13,7 +13,7 @@ import { isBound } from '../rows/owner.js';
 import { type WritePrecondition, and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
 import { BoundedMap } from '../../http/bounded-map.js';
-import { relationPath } from './relation-parameters.js';
+import { relationPath } from './list-parameters.js';
 import type { Resource } from './resource.js';
 
 /** One view for each choice of `deleted`, before scopes and owners are added. */

@@ -18,8 +18,7 @@ import type { Database } from '../store/database.js';
 import { hears } from '../store/entity-events.js';
 import { parentFieldOf } from '../store/tree-writer.js';
 import { deletionOf } from '../query/field-path.js';
-import { aggregatableFields, compileListParameters, withoutDeletion } from './list-parameters.js';
-import { includedRelations } from './relation-parameters.js';
+import { aggregatableFields, compileListParameters, withoutDeletion, includedRelations } from './list-parameters.js';
 import { compileFieldPermissions, compileOwner, compilePathParameters, compileScope } from './row-options.js';
 import type { FindProvider } from './row-options.js';
 

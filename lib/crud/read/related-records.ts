@@ -42,24 +42,11 @@ export async function restrict(plan: Plan, call: Call, condition: Condition, pre
 
 /** How many related records an answer includes, counted with repeats. */
 const MAX_INCLUDED = 5_000;
-
-class Inclusion {
-  /** The paths of relations of which some records were left out. */
-  readonly truncated = new Set<string>();
-  private included = 0;
-
-  /** @throws 400 */
-  add(count: number): void {
-    this.included += count;
-    if (this.included <= MAX_INCLUDED) return;
-    const expected = `must give at most ${MAX_INCLUDED} related records in an answer`;
-    refuseParameter('include', `${expected}: include less of fewer records`);
-  }
-}
+const TOO_MANY = `must give at most ${MAX_INCLUDED} related records in an answer: include less of fewer records`;
 
 /** Adds what a request wants of related records. @returns the metadata of the answer @throws 400 for too many of them */
 export async function addRelations(plan: Plan, call: Call, records: readonly object[], request: RecordRequest) {
-  const inclusion = new Inclusion();
+  const inclusion = { count: 0, truncated: new Set<string>() };
   await addTo(records, request, { plan, call, of: plan, inclusion });
   return inclusion.truncated.size > 0 ? { truncated: [...inclusion.truncated] } : undefined;
 }
@@ -68,7 +55,11 @@ interface Adding {
   readonly plan: Plan;
   readonly call: Call;
   readonly of: Plan;
-  readonly inclusion: Inclusion;
+  readonly inclusion: {
+    count: number;
+    /** The paths of relations of which some records were left out. */
+    readonly truncated: Set<string>;
+  };
 }
 
 /** @param records as often as the answer has them */
@@ -108,7 +99,8 @@ async function addIncluded(records: readonly object[], include: IncludeRequest, 
     const found = relatedTo(record, key, byOwner);
     const kept = isMany ? found.slice(0, maxIncluded) : found.slice(0, 1);
     if (isMany && found.length > maxIncluded) inclusion.truncated.add(path);
-    inclusion.add(kept.length);
+    inclusion.count += kept.length;
+    if (inclusion.count > MAX_INCLUDED) refuseParameter('include', TOO_MANY);
     included.push(...kept);
     setAtPath(record, relation.propertyPath.split('.'), isMany ? kept : (kept[0] ?? null));
   }

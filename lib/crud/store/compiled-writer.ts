@@ -14,9 +14,8 @@ import { databaseDefault, keptMoment, presentOf, renewedColumns, type SqlByColum
 import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
 import { intoColumns } from './query-parts.js';
-import type { Inserted, NewRow, RecordWriter } from './record-access.js';
+import type { Inserted, NewRow, RecordWriter, Table } from './table.js';
 import { asRead, compileRow } from './row-projection.js';
-import type { Table } from './table.js';
 import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';
 import type { RawRow, Statement, StatementEnd } from '../sql/statement.js';
 

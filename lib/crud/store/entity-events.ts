@@ -8,15 +8,25 @@ import { persist } from '../../entities/text-reads.js';
 /** As TypeORM calls them in its metadata of listeners. A subscriber's methods are `beforeSoftRemove` and so on. */
 export type EntityEvent = 'insert' | 'update' | 'remove' | 'soft-remove' | 'recover';
 
-/** Whether listeners or subscribers take part in an event of the entity, or of a class that shares its table. */
-export function hears(event: EntityEvent, metadata: EntityMetadata, { subscribers }: DataSource): boolean {
-  const hooks = [`before${nameOf(event)}`, `after${nameOf(event)}`] as (keyof EntitySubscriberInterface)[];
-  return [metadata, ...metadata.childEntityMetadatas].some(
-    ({ listeners, target }) =>
-      listeners.some(({ type }) => type === `before-${event}` || type === `after-${event}`) ||
-      subscribers.some((each) => hooks.some((name) => each[name]) && listensTo(each, target)),
-  );
+/** The listener or subscriber that takes part in one of the events of an entity, for messages. */
+export function hookOf(
+  events: readonly (EntityEvent | 'load')[],
+  { listeners, target }: EntityMetadata,
+  { subscribers }: DataSource,
+): string | undefined {
+  const types: readonly string[] = events.flatMap((event) => [`before-${event}`, `after-${event}`]);
+  const listener = listeners.find(({ type }) => types.includes(type));
+  if (listener) return `its @${nameOf(listener.type)} listener`;
+  const hooks = events.flatMap((event) => [`before${nameOf(event)}`, `after${nameOf(event)}`]);
+  const isHooked = (each: EntitySubscriberInterface): boolean =>
+    hooks.some((name) => each[name as keyof EntitySubscriberInterface] !== undefined) && listensTo(each, target);
+  const subscriber = subscribers.find(isHooked);
+  return subscriber && `the subscriber ${subscriber.constructor.name}`;
 }
+
+/** Whether listeners or subscribers take part in an event of the entity, or of a class that shares its table. */
+export const hears = (event: EntityEvent, metadata: EntityMetadata, dataSource: DataSource): boolean =>
+  [metadata, ...metadata.childEntityMetadatas].some((each) => hookOf([event], each, dataSource) !== undefined);
 
 /** @param details after the entity, in the order of TypeORM's events */
 export function announce(
@@ -53,5 +63,4 @@ export function changesOf(columns: Iterable<ColumnMetadata>) {
   return [all.filter(({ isVirtual }) => !isVirtual), [...new Set(relations)]] as const;
 }
 
-const nameOf = (event: EntityEvent): string =>
-  event.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+const nameOf = (event: string): string => event.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -1,11 +1,10 @@
 /** Sets what a client sent on an entity, as TypeORM reads it from there. */
 import type { Type } from '@nestjs/common';
-import { columnValue, findProperty } from '../../entities/entity-instances.js';
+import { columnValue, findProperty, valueAt } from '../../entities/entity-instances.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
-import type { JsonObject } from '../../http/json-body.js';
 
 /**
  * Sets the values on an entity.
@@ -55,10 +54,6 @@ export const valuesOfEntity = (entity: object, values: Values): Values =>
       value === DATABASE_DEFAULT ? value : columnValue(field.column, entity),
     ]),
   );
-
-/** The value behind a path of names; `undefined` where there is none. */
-export const valueAt = (path: readonly string[], record: unknown): unknown =>
-  path.reduce<unknown>((value, name) => (value as JsonObject | null | undefined)?.[name], record);
 
 /** The value of a field in a record as a client sees it; `null` where the record does not have it. */
 export const valueOf = (field: Field, record: object | undefined): unknown => valueAt(field.path, record) ?? null;

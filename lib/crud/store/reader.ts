@@ -1,19 +1,21 @@
-/** Reads the table of a resource. */
+/** Reads the table of a resource: by compiled statements, unless it has to be read through its repository. */
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { BoundedMap } from '../../http/bounded-map.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import { and, type Condition } from '../sql/condition.js';
-import type { LinkSelection } from '../sql/link-sql.js';
+import { and, ascending, boundValues, shapeOf, type Condition } from '../sql/condition.js';
 import { dialectOf } from '../sql/dialect.js';
 import { blocksAfter, type Position } from '../sql/keyset.js';
-import type { RawRow } from '../sql/statement.js';
+import { linkValues, type LinkSelection } from '../sql/link-sql.js';
+import { joinLinks, linkedKeys } from './linked-rows.js';
+import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
 import { aggregateRows } from './aggregation.js';
 import type { Call } from './call.js';
-import { linkedKeys } from './linked-rows.js';
-import type { Selection } from './record-access.js';
-import type { Table } from './table.js';
+import { addCondition, addLock, addSort } from './query-parts.js';
+import { compileRow } from './row-projection.js';
+import type { Selection, Table } from './table.js';
 
 export interface PositionedRecord<T> {
   readonly record: T;
@@ -32,35 +34,25 @@ export interface ReadResult<T> {
   readonly rows: readonly RawRow[];
 }
 
-/** How rows become records: by a compiled function, or as the entities of TypeORM. */
-export interface RowReader<T> {
-  count(call: Call, condition: Condition): Promise<number>;
-  exists(call: Call, condition: Condition): Promise<boolean>;
-  /** @param keys read as the position of each row */
-  read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<ReadResult<T>>;
-  readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>>;
-}
-
 /** Records have the selected fields and nothing else; their prototype is the entity's. */
-export class Reader<T extends object> {
-  constructor(
-    private readonly table: Table<T>,
-    private readonly rows: RowReader<T>,
-  ) {}
+export abstract class Reader<T extends object> {
+  protected readonly dataSource: DataSource;
 
-  count(call: Call, condition: Condition): Promise<number> {
-    return this.rows.count(call, condition);
+  constructor(protected readonly table: Table<T>) {
+    this.dataSource = table.dataSource;
   }
 
-  exists(call: Call, condition: Condition): Promise<boolean> {
-    return this.rows.exists(call, condition);
-  }
+  abstract count(call: Call, condition: Condition): Promise<number>;
+  abstract exists(call: Call, condition: Condition): Promise<boolean>;
+  /** @param keys read as the position of each row */
+  protected abstract read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<ReadResult<T>>;
+  protected abstract readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>>;
 
   async find(call: Call, selection: Selection): Promise<T[]> {
     const { isLocked } = selection;
     // SQLite has no locks: there a transaction has the connection for itself.
-    const mayLock = isLocked && !isSqlite(this.table.dataSource) && this.table.runner(call) !== undefined;
-    return (await this.rows.read(call, isLocked && !mayLock ? { ...selection, isLocked: false } : selection)).records;
+    const mayLock = isLocked && !isSqlite(this.dataSource) && this.table.runner(call) !== undefined;
+    return (await this.read(call, isLocked && !mayLock ? { ...selection, isLocked: false } : selection)).records;
   }
 
   async findOne(call: Call, condition: Condition, fields: readonly Field[], isLocked?: boolean) {
@@ -78,7 +70,7 @@ export class Reader<T extends object> {
     for (const { condition, sort } of blocksAfter(list.sort, after)) {
       const range = { limit: limit - found.length, offset: 0 };
       const block = { ...list, condition: and(list.condition, condition), sort, range };
-      const { records, rows } = await this.rows.read(call, block, keys);
+      const { records, rows } = await this.read(call, block, keys);
       const positionOf = (row: RawRow = {}): Position =>
         keys.map((_, place) => (row[positionAlias(place)] ?? null) as Position[number]);
       found.push(...records.map((record, index) => ({ record, position: positionOf(rows[index]) })));
@@ -88,14 +80,14 @@ export class Reader<T extends object> {
   }
 
   async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
-    const { records, rows } = await this.rows.readLinked(call, links, fields);
-    const { owner } = linkedKeys(links, this.table.dataSource);
+    const { records, rows } = await this.readLinked(call, links, fields);
+    const { owner } = linkedKeys(links, this.dataSource);
     return records.map((record, index) => ({ record, owner: owner(rows[index] ?? {}) }));
   }
 
   /** The planner's figure; `undefined` where the database gives none. */
   async estimate(call: Call, condition: Condition): Promise<number | undefined> {
-    const { dataSource } = this.table;
+    const { dataSource } = this;
     const [sql, parameters] = this.table.matching(call, condition).select('1', 'found').getQueryAndParameters();
     const runner = this.table.runner(call);
     const explain = (prefix: string): Promise<unknown> => dataSource.query(`${prefix} ${sql}`, parameters, runner);
@@ -112,7 +104,7 @@ export class Reader<T extends object> {
   }
 
   aggregate(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
-    return aggregateRows(this.table.matching(call, condition), aggregation, limit, this.table.dataSource);
+    return aggregateRows(this.table.matching(call, condition), aggregation, limit, this.dataSource);
   }
 }
 
@@ -135,3 +127,86 @@ export function selectPosition<T extends ObjectLiteral>(
     query.addSelect(dialect.exactText(name, field), positionAlias(place));
   }
 }
+
+interface CompiledRead<T> {
+  readonly statement: Statement;
+  readonly recordOf: (row: RawRow) => T;
+}
+
+/** Reads without entities: one function makes the record of a row. */
+export class CompiledReader<T extends object> extends Reader<T> {
+  private readonly reads = new BoundedMap<CompiledRead<T>>();
+  private readonly figures = new BoundedMap<Statement>();
+
+  async count(call: Call, condition: Condition): Promise<number> {
+    // TypeORM's own count is COUNT(1), for which SQLite walks the whole table.
+    const { rows } = await this.select(call, 'COUNT(*)', condition);
+    return Number(rows[0]?.['found']);
+  }
+
+  async exists(call: Call, condition: Condition): Promise<boolean> {
+    const { rows } = await this.select(call, '1', condition);
+    return rows.length > 0;
+  }
+
+  protected read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult<T>> {
+    const { condition, range } = selection;
+    const values = boundValues(condition, this.dataSource);
+    if (range) values.push(range.limit, range.offset);
+    return this.run(call, shapeOfSelection(selection, keys), values, () => this.compile(call, selection, keys));
+  }
+
+  protected readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>> {
+    const values = linkValues(links, this.dataSource);
+    return this.run(call, shapeOfLinks(links, fields), values, () => this.compileLinked(call, links, fields));
+  }
+
+  private async run(call: Call, shape: string, values: readonly unknown[], compile: () => CompiledRead<T>) {
+    const { statement, recordOf } = this.reads.get(`${call.writes} ${shape}`, compile);
+    const { rows } = await statement(values, this.table.runner(call));
+    return { records: rows.map(recordOf), rows };
+  }
+
+  private select(call: Call, selected: string, condition: Condition): ReturnType<Statement> {
+    const compile = (): Statement => this.statement(this.table.query(call).select(selected, 'found'), condition);
+    const statement = this.figures.get(`${call.writes} ${selected} ${shapeOf(condition)}`, compile);
+    return statement(boundValues(condition, this.dataSource), this.table.runner(call));
+  }
+
+  private compile(call: Call, selection: Selection, keys: readonly Field[]): CompiledRead<T> {
+    const { condition, fields, sort, range, isLocked } = selection;
+    const row = compileRow(this.table, fields);
+    const query = addLock(addSort(row.select(this.table.query(call)), sort, this.dataSource), isLocked);
+    selectPosition(query, keys, this.dataSource);
+    const first = boundValues(condition, this.dataSource).length;
+    const end: StatementEnd = (parameter) => ` LIMIT ${parameter(first)} OFFSET ${parameter(first + 1)}`;
+    return { statement: this.statement(query, condition, range && end), recordOf: row.recordOf };
+  }
+
+  private compileLinked(call: Call, links: LinkSelection, fields: readonly Field[]): CompiledRead<T> {
+    const { dataSource } = this;
+    const row = compileRow(this.table, fields);
+    const names = namedParameters(linkValues(links, dataSource).length);
+    const query = joinLinks(row.select(this.table.query(call)), links, names, dataSource);
+    const sorted = addSort(query, ascending(links.related.fields), dataSource);
+    const mode = dataSource.defaultReplicationModeForReads();
+    return { statement: compileStatement(dataSource, mode, sorted), recordOf: row.recordOf };
+  }
+
+  private statement(query: SelectQueryBuilder<T>, condition: Condition, end?: StatementEnd): Statement {
+    const names = namedParameters(boundValues(condition, this.dataSource).length);
+    const mode = this.dataSource.defaultReplicationModeForReads();
+    return compileStatement(this.dataSource, mode, addCondition(query, condition, names, this.dataSource), end);
+  }
+}
+
+const namesOf = (fields: readonly Field[]): string => fields.map(({ name }) => name).join();
+
+const shapeOfLinks = ({ relation, keys, condition, limit, most }: LinkSelection, fields: readonly Field[]): string =>
+  `${relation.entityMetadata.tablePath}.${relation.propertyPath} ${keys.length} ${limit} ${most} ${namesOf(fields)} ${shapeOf(condition)}`;
+
+const shapeOfSelection = (selection: Selection, keys: readonly Field[]): string => {
+  const { condition, fields, sort, range, isLocked } = selection;
+  const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join();
+  return `${namesOf(fields)} ${order} ${namesOf(keys)} ${!!range} ${!!isLocked} ${shapeOf(condition)}`;
+};

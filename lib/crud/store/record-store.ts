@@ -4,30 +4,26 @@
  */
 import type { Type } from '@nestjs/common';
 import { Repository, TreeRepository, type DataSource, type EntityMetadata } from 'typeorm';
-import type { EntitySubscriberInterface } from 'typeorm';
 import { isMysql, isSqlite } from '../../entities/database-family.js';
-import { hasAccessor, initialValue, listensTo, newEntity } from '../../entities/entity-instances.js';
+import { hasAccessor, initialValue, newEntity } from '../../entities/entity-instances.js';
 import { assertServes } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { CompiledReader } from './compiled-reader.js';
 import { CompiledWriter } from './compiled-writer.js';
 import type { Database } from './database.js';
-import { Reader } from './reader.js';
-import type { RecordWriter } from './record-access.js';
+import { hookOf } from './entity-events.js';
+import { CompiledReader, type Reader } from './reader.js';
+import { type RecordWriter, Table, type StoredResource } from './table.js';
 import { RepositoryReader } from './repository-reader.js';
 import { RepositoryWriter } from './repository-writer.js';
-import { Table, type StoredResource } from './table.js';
 import { parentFieldOf, TreeWriter } from './tree-writer.js';
 
 export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
 export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
-type WriteOperation = Exclude<StoreOperation, 'read'>;
-
 export interface RecordStore<T extends object = object> {
   readonly reader: Reader<T>;
-  writerFor(operation: WriteOperation): RecordWriter<T>;
+  readonly writers: Readonly<Record<Exclude<StoreOperation, 'read'>, RecordWriter<T>>>;
   /** The operations that run code of the application: listeners, subscribers or a repository of its own. */
   readonly runsAppCode: ReadonlySet<StoreOperation>;
   /** The operations that may call listeners, which must not happen for a record that does not exist. */
@@ -66,14 +62,19 @@ export function createStore<T extends object>(
   const isCompiled = featureNotCompiled(resource.metadata, dataSource) === undefined;
   const mayCallListeners = isCompiled ? runsAppCode : new Set(STORE_OPERATIONS);
   const table = new Table(resource, repository, database);
-  const rows = mayCallListeners.has('read') ? new RepositoryReader(table) : new CompiledReader(table);
-  const reader = new Reader(table, rows);
+  const reader = mayCallListeners.has('read') ? new RepositoryReader(table) : new CompiledReader(table);
   const compiled = new CompiledWriter(table);
   const Through = parentFieldOf(resource.schema) ? TreeWriter : RepositoryWriter;
   const through = new Through(table, reader);
+  const writerFor = (operation: StoreOperation) => (mayCallListeners.has(operation) ? through : compiled);
   return Object.freeze({
     reader,
-    writerFor: (operation: WriteOperation) => (mayCallListeners.has(operation) ? through : compiled),
+    writers: {
+      create: writerFor('create'),
+      update: writerFor('update'),
+      delete: writerFor('delete'),
+      restore: writerFor('restore'),
+    },
     runsAppCode,
     mayCallListeners,
     traits: traitsOf(resource, database, runsAppCode, mayCallListeners),
@@ -119,15 +120,16 @@ export function describePaths(entity: Type, dataSource: DataSource): string {
   return `${entity.name}: ${[...byPath].map(([path, accesses]) => `${accesses.join(', ')} ${path}`).join('; ')}`;
 }
 
-type Hook = keyof EntitySubscriberInterface;
-
-const HOOKS: Readonly<Record<StoreOperation, readonly Hook[]>> = {
-  read: ['afterLoad'],
-  create: ['beforeInsert', 'afterInsert'],
-  update: ['beforeUpdate', 'afterUpdate'],
-  delete: ['beforeRemove', 'afterRemove', 'beforeSoftRemove', 'afterSoftRemove'],
-  restore: ['beforeRecover', 'afterRecover'],
+const EVENTS: Readonly<Record<StoreOperation, Parameters<typeof hookOf>[0]>> = {
+  read: ['load'],
+  create: ['insert'],
+  update: ['update'],
+  delete: ['remove', 'soft-remove'],
+  restore: ['recover'],
 };
+
+export const hookNotCompiled = (operation: StoreOperation, metadata: EntityMetadata, dataSource: DataSource) =>
+  hookOf(EVENTS[operation], metadata, dataSource);
 
 type Declares = (metadata: EntityMetadata, dataSource: DataSource, blank: object) => boolean;
 
@@ -181,20 +183,6 @@ export function assertReadable(given: object, entity: Type): void {
   throw new InvalidOptionError(`The repository of ${entity.name}`, 'one that reads by its query builder', got, advice);
 }
 
-export function hookNotCompiled(
-  access: StoreOperation,
-  metadata: EntityMetadata,
-  { subscribers }: DataSource,
-): string | undefined {
-  const hooks = HOOKS[access];
-  const listener = metadata.listeners.find(({ type }) => hooks.includes(hookOf(type)));
-  if (listener) return `its @${capitalized(hookOf(listener.type))} listener`;
-  const subscriber = subscribers.find(
-    (each) => hooks.some((name) => each[name] !== undefined) && listensTo(each, metadata.target),
-  );
-  return subscriber && `the subscriber ${subscriber.constructor.name}`;
-}
-
 export function featureNotCompiled(metadata: EntityMetadata, dataSource: DataSource): string | undefined {
   const { type } = dataSource.options;
   if (type !== 'better-sqlite3' && type !== 'postgres' && !isMysql(dataSource)) return `the driver ${type}`;
@@ -213,10 +201,6 @@ export function hasPlainNames({ tablePath, columns, relations }: EntityMetadata)
 }
 
 const isWord = (name: string): boolean => /^[a-z_]\w*$/i.test(name);
-
-/** TypeORM names them `after-load`, a subscriber's method `afterLoad`. */
-const hookOf = (type: string): Hook => type.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as Hook;
-const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
 /** Spatial types, and `jsonb` on SQLite. */
 function isWrittenByFunction({ columns }: EntityMetadata, dataSource: DataSource): boolean {

@@ -8,23 +8,20 @@ import { unchanged } from '../../entities/value-types.js';
 import { ascending, EVERYTHING, type Condition, keyIs } from '../sql/condition.js';
 import { parametersOf, RECORD } from '../sql/condition-sql.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
+import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import type { RawRow } from '../sql/statement.js';
 import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
-import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import { addLock, addSort } from './query-parts.js';
-import { selectPosition, type ReadResult, type RowReader } from './reader.js';
+import { Reader, selectPosition, type ReadResult } from './reader.js';
 import { isMalformed, malformedColumns, markMalformed, nullIfMalformed, selectRaw } from './row-projection.js';
-import type { Selection } from './record-access.js';
-import type { Table } from './table.js';
+import type { Selection, Table } from './table.js';
 
-export class RepositoryReader<T extends object> implements RowReader<T> {
+export class RepositoryReader<T extends object> extends Reader<T> {
   private readonly projection: ReturnType<typeof compileProjection<T>>;
 
-  private readonly dataSource: DataSource;
-
-  constructor(private readonly table: Table<T>) {
-    this.dataSource = table.dataSource;
+  constructor(table: Table<T>) {
+    super(table);
     this.projection = compileProjection(table.schema, this.dataSource);
   }
 
@@ -38,7 +35,7 @@ export class RepositoryReader<T extends object> implements RowReader<T> {
     return row !== undefined;
   }
 
-  async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult<T>> {
+  protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult<T>> {
     const { condition, fields, sort, range, isLocked } = selection;
     const query = addLock(addSort(this.select(call, condition), sort, this.dataSource), isLocked);
     for (const { column, property } of fields) if (!column.isSelect) query.addSelect(`${RECORD}.${property}`);
@@ -48,7 +45,7 @@ export class RepositoryReader<T extends object> implements RowReader<T> {
     return this.recordsOf(fields, raw, await this.entitiesOf(call, entities, raw));
   }
 
-  async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>> {
+  protected async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>> {
     const parameters = parametersOf(linkValues(links, this.dataSource));
     const query = joinLinks(this.select(call, EVERYTHING), links, parameters, this.dataSource);
     addSort(query, ascending(links.related.fields), this.dataSource);

@@ -1,8 +1,7 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
-import type { RemoveOptions } from 'typeorm';
-import { QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
-import { columnValue, propertyOf } from '../../entities/entity-instances.js';
+import { type RemoveOptions, QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
+import { columnValue, propertyOf, valueAt } from '../../entities/entity-instances.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isPostgres } from '../../entities/database-family.js';
@@ -14,12 +13,11 @@ import { databaseDefault, renewedColumns } from '../sql/set-columns.js';
 import type { Call } from './call.js';
 import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
-import { entityOf, fill, setAtPath, setOwn, valueAt } from './entity-values.js';
+import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
 import { intoColumns, lastKey } from './query-parts.js';
-import type { Inserted, NewRow, RecordWriter } from './record-access.js';
+import type { Inserted, NewRow, RecordWriter, Table } from './table.js';
 import type { Reader } from './reader.js';
 import { refusalOf } from './row-projection.js';
-import type { Table } from './table.js';
 
 type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
 

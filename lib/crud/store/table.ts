@@ -1,22 +1,25 @@
-/** The table of a resource, with the repository of its controller. */
+/** The table of a resource, with the repository of its controller, and what its readers and writers take. */
 import type {
   DataSource,
   EntityManager,
   EntityMetadata,
   FindOptionsWhere,
+  ObjectLiteral,
   QueryRunner,
   SelectQueryBuilder,
 } from 'typeorm';
-import { Repository } from 'typeorm';
+import { Raw, Repository } from 'typeorm';
 import type { Type } from '@nestjs/common';
 import { readPrimary } from '../../database/database-time.js';
-import type { EntityDescription } from '../../entities/entity-schema.js';
+import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import type { Values } from '../../entities/record-input.js';
 import type { RecordParameters } from '../query/record-request.js';
-import { boundValues, type Condition } from '../sql/condition.js';
-import { parametersOf, RECORD } from '../sql/condition-sql.js';
+import { boundValues, isEverything, type Condition, type SortKey } from '../sql/condition.js';
+import { conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { OPERATORS } from '../sql/operators.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
-import { addCondition, whereOf } from './query-parts.js';
+import { addCondition } from './query-parts.js';
 
 export interface StoredResource<T extends object = object> {
   readonly options: { readonly entity: Type<T> };
@@ -67,11 +70,79 @@ export class Table<T extends object> {
   /** Reads in the transaction of the call, never from the query cache of the data source: a write may depend on it. */
   matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
     const query = this.query(call, this.methods(call)).cache(false);
-    return addCondition(query, condition, parametersOf(boundValues(condition, this.dataSource)), this.dataSource);
+    return addCondition(query, condition, this.parametersOf(condition), this.dataSource);
   }
 
-  /** The condition for methods of the repository. */
+  /** The condition for methods of the repository: of the record with a key, or of any. */
   where(condition: Condition): FindOptionsWhere<T> {
-    return whereOf(condition, this.dataSource, this.metadata);
+    if (isEverything(condition)) return {};
+    const { tableName, primaryColumns } = this.metadata;
+    // A plain value, where it is enough, can be read by a repository that an application wrote.
+    const parts = condition.kind === 'and' ? condition.parts : [condition];
+    const values = parts.flatMap((each) =>
+      each.kind === 'compare' && each.operator === OPERATORS.eq && each.field.column.isPrimary
+        ? [[each.field.property, each.values[0]] as const]
+        : [],
+    );
+    if (values.length === parts.length && new Set(values.map(([name]) => name)).size === primaryColumns.length)
+      return Object.fromEntries(values) as FindOptionsWhere<T>;
+    const { driver } = this.dataSource;
+    // TypeORM gives `Product.id` in a SELECT, and `id` in an UPDATE or DELETE.
+    const owner = (id: string): string => driver.escape(id.includes('.') ? id.slice(0, id.indexOf('.')) : tableName);
+    const sql = (id: string): string => conditionSql(condition, owner(id), this.dataSource);
+    const matches = Raw(sql, this.parametersOf(condition));
+    return { [primaryColumns[0]?.propertyName ?? '']: matches } as unknown as FindOptionsWhere<T>;
   }
+
+  private parametersOf(condition: Condition): ObjectLiteral {
+    return parametersOf(boundValues(condition, this.dataSource));
+  }
+}
+
+export interface Selection {
+  readonly condition: Condition;
+  readonly fields: readonly Field[];
+  readonly sort: readonly SortKey[];
+  /** Locks the rows until the end of the transaction, where one runs and the database has such locks. */
+  readonly isLocked?: boolean | undefined;
+  readonly range?: { readonly limit: number; readonly offset: number };
+}
+
+export interface NewRow<T> {
+  readonly entity: T;
+  readonly values: Values;
+}
+
+export interface Inserted<T> {
+  readonly key: unknown;
+  /** Set if it was asked for, and the database has `RETURNING`. */
+  readonly record?: T | undefined;
+}
+
+export interface RecordWriter<T> {
+  /** @param fields read by the same statement, if it can @returns `undefined` for a record that was ignored */
+  insert(
+    call: Call,
+    rows: readonly NewRow<T>[],
+    fields?: readonly Field[],
+  ): Promise<readonly (Inserted<T> | undefined)[]>;
+  /**
+   * One statement, so that of two concurrent updates one stays whole.
+   * @param key of the record; the condition restricts it further
+   * @param fields read by the same statement, where it can
+   * @param check runs after listeners, before the statement
+   * @returns `undefined` where no record matched
+   */
+  update(
+    call: Call,
+    key: unknown,
+    condition: Condition,
+    values: Values,
+    fields?: readonly Field[],
+    check?: (call: Call) => Promise<void>,
+  ): Promise<Pick<Inserted<T>, 'record'> | undefined>;
+  /** @param purges removes the row also of an entity with `@DeleteDateColumn` @returns whether a record matched */
+  remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean>;
+  /** Restores a record that is marked as deleted. @returns whether one matched */
+  restore(call: Call, key: unknown, condition: Condition): Promise<boolean>;
 }

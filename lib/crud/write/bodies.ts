@@ -1,8 +1,7 @@
 /** Reads and checks what a write sets: the body of a request, or the values that a hook returns in its place. */
 import { CONVERTIBLE } from '../../entities/class-transformer.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { initialValue, newEntity } from '../../entities/entity-instances.js';
-import { isMerged, mergePatch } from '../../entities/merge-patch.js';
+import { initialValue, newEntity, valueAt } from '../../entities/entity-instances.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
 import { checkValues, DATABASE_DEFAULT, describeJson, isSame, readValue, toJson } from '../../entities/record-input.js';
 import type { CheckResult, Values, WriteKind } from '../../entities/record-input.js';
@@ -12,11 +11,10 @@ import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { newOwnerOf } from '../rows/owner.js';
 import type { Source } from '../store/call.js';
-import { entityOf, setAtPath, valueAt, valueOf } from '../store/entity-values.js';
+import { entityOf, setAtPath, valueOf } from '../store/entity-values.js';
 import { readLinks, type SentIds } from './links.js';
 import { checkBySchema, validate, keyErrors } from './validation.js';
 
-type SentValues = Pick<Sent, 'values' | 'permissions'>;
 export interface Sent extends CheckResult {
   readonly body: Values;
   readonly kind: WriteKind;
@@ -95,7 +93,7 @@ export const needsCurrent = (plan: Plan, { values, permissions }: Sent): boolean
   plan.store.mayCallListeners.has('update');
 
 /** The fields whose stored value takes part in the result: those that are merged or hide something, and the rest of a key. */
-export const mergedFields = ({ schema, store }: Plan, { values, permissions }: SentValues): Field[] => {
+export const mergedFields = ({ schema, store }: Plan, values: Values, permissions: Permissions): Field[] => {
   const changed = schema.references.filter(({ fields }) => fields.some((field) => values.has(field)));
   const rest = changed.flatMap(({ fields }) => fields.filter((field) => !values.has(field)));
   // Compiled statements compare moments by themselves.
@@ -133,6 +131,24 @@ async function checkPatchBySchema({ plan, view }: Task, sent: Sent, current: obj
   return checkBySchema(plan, 'update', { ...sent, body, values, errors }, kept);
 }
 
+/** The types of the entity, which the application's own code may give, replace a value as a whole. */
+const isMerged = (patch: unknown): patch is JsonObject =>
+  typeof patch === 'object' &&
+  patch !== null &&
+  !Array.isArray(patch) &&
+  !(patch instanceof Date || patch instanceof Uint8Array);
+
+/** JSON merge patch (RFC 7396). */
+function mergePatch(current: unknown, patch: unknown): unknown {
+  if (!isMerged(patch)) return patch;
+  const members = new Map(isMerged(current) ? Object.entries(current) : []);
+  for (const [name, value] of Object.entries(patch))
+    if (value === null) members.delete(name);
+    else members.set(name, mergePatch(members.get(name), value));
+  // Unlike an assignment, this makes `__proto__` a member as any other.
+  return Object.fromEntries(members);
+}
+
 /** Applies the decorators of class-transformer. A value that becomes `undefined` counts as not sent. */
 function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Field, value: unknown) => boolean) {
   const errors: FieldError[] = [];
@@ -167,7 +183,7 @@ async function checkValuesOf<T extends object>(
   const checked = checkValues(plan.schema, kind, values, {
     permissions,
     given,
-    merged: kind === 'create' ? [] : mergedFields(plan, { values: sent, permissions }),
+    merged: kind === 'create' ? [] : mergedFields(plan, sent, permissions),
     currentOf: (field) => valueAt(field.path, current),
     defaultOf: ({ column }) => initialValue(column, (blank ??= newEntity(plan.metadata))) ?? DATABASE_DEFAULT,
   });

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../http/json-body.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { findAll } from '../read/records.js';
 import { isEverything } from '../sql/condition.js';
-import type { Inserted } from '../store/record-access.js';
+import type { Inserted } from '../store/table.js';
 import { run, transacted, writeOf } from '../read/statements.js';
 import { checkCreated, readBody, type Change } from './bodies.js';
 import { beforeCreate, runAfter, runWhen } from './hooks.js';
@@ -53,7 +53,7 @@ export async function createRecords<T extends object, R>(
 
 async function insert<T extends object>(task: Task<T>, changes: readonly Change<T>[], isHooked: boolean) {
   const { plan, call, view } = task;
-  const { writerFor, traits } = plan.store;
+  const { writers, traits } = plan.store;
   await assertVisible(task, changes, 'create');
   const rows: Change<T>[] = [];
   for (const change of changes) rows.push(await beforeCreate(task, change));
@@ -61,7 +61,7 @@ async function insert<T extends object>(task: Task<T>, changes: readonly Change<
   // Where a condition decides whether the caller sees the record, or a hook may change it, it is read.
   const isReturned = traits.returnsCreated && !isHooked && isEverything(view.visible);
   const fields = isReturned ? view.list.readable : undefined;
-  const written = await run(plan, call, (by) => writerFor('create').insert(by, rows, fields), write);
+  const written = await run(plan, call, (by) => writers.create.insert(by, rows, fields), write);
   const inserted = written.filter((each) => each !== undefined);
   if (inserted.length < rows.length) throw notStored(plan);
   for (const [index, { values }] of rows.entries()) assertKept(plan, values, inserted[index]?.key);

@@ -25,8 +25,7 @@ export async function deleteRecords<T extends object>(task: Task<T>, targets: re
     for (const target of isSeveral ? await inDeletionOrder(within, targets) : targets) {
       const record = await beforeDelete(within, target);
       const condition = changeCondition(within, target);
-      const removed = (by: Call): Promise<boolean> =>
-        store.writerFor('delete').remove(by, target.key, condition, purges);
+      const removed = (by: Call): Promise<boolean> => store.writers.delete.remove(by, target.key, condition, purges);
       const isRemoved = await run(plan, call, removed, write);
       // The writes of a hook must be rolled back. The record was locked before.
       if (!isRemoved && (isSeveral || record)) throw await refusalOf(within, target);

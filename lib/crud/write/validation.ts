@@ -1,5 +1,6 @@
 /** Checks of a record beyond its columns: the option `validationSchema`, class-validator, and keys of new records. */
 import { BadRequestException } from '@nestjs/common';
+import { valueAt } from '../../entities/entity-instances.js';
 import { ACCEPTED } from '../../entities/column-types.js';
 import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { keyText } from '../../entities/entity-key.js';
@@ -10,7 +11,7 @@ import type { FieldError } from '../../http/failure.js';
 import type { SchemaIssue } from '../declare/standard-schema.js';
 import type { Plan } from '../plan/plan.js';
 import { isInsertable } from '../rows/field-permissions.js';
-import { fill, setAtPath, valueAt, valuesOfEntity, withoutDefaults } from '../store/entity-values.js';
+import { fill, setAtPath, valuesOfEntity, withoutDefaults } from '../store/entity-values.js';
 import { malformedColumns } from '../store/row-projection.js';
 
 interface SchemaInput extends CheckResult {

@@ -20,7 +20,7 @@ import { resolveCrudOptions } from '../../../lib/crud/declare/resolve-options.js
 import { standardOperations } from '../../../lib/crud/operations/standard-operations.js';
 import type { Application } from '../../../lib/routes/application.js';
 import { compilePlan, type Plan } from '../../../lib/crud/plan/plan.js';
-import { followedRelations } from '../../../lib/crud/plan/relation-parameters.js';
+import { followedRelations } from '../../../lib/crud/plan/list-parameters.js';
 import { compileResource, describeResource, type Resource } from '../../../lib/crud/plan/resource.js';
 import type { FindProvider } from '../../../lib/crud/plan/row-options.js';
 import type { Relation as RelationMetadata } from '../../../lib/crud/sql/condition.js';
