@@ -16,7 +16,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   '.': 80,
   access: 1_838,
   'access/identity': 481,
-  auth: 204,
+  auth: 206,
   'auth/accounts': 639,
   'auth/administration': 186,
   'auth/links': 402,
@@ -65,10 +65,10 @@ const MAX_LINES_OF_LOGINS: Readonly<Record<string, number>> = {
   '.': 45,
   'api-keys': 357,
   jwks: 421,
-  'login-steps': 149,
+  'login-steps': 156,
   oidc: 993,
   passkeys: 1_013,
-  'second-factor': 553,
+  'second-factor': 549,
 };
 
 /** The folders of packages/declarest-logins/src import no other, but for the step of logins that factors share. */

@@ -63,7 +63,7 @@ export class AccessDecision {
   refusalOf(request: HttpRequest, access: Access): Refused | undefined | Promise<Refused | undefined> {
     const known = authenticationOf(request);
     let lookedUp = known ? undefined : this.authenticator.identify(request);
-    if (access.readsCaller)
+    if (access.reloadsUser)
       lookedUp = (lookedUp ?? Promise.resolve()).then(() => this.authenticator.reloadUser(request));
     const decideNow = () => this.refusalFor(authenticationOf(request) as Authentication, request, access);
     return lookedUp ? lookedUp.then(decideNow) : decideNow();
@@ -129,7 +129,7 @@ export class SecurityRulesGuard implements CanActivate {
       return compiled.ofRoute(templateOf(request), request.method, concrete, context);
     };
     const access = this.decision.accessTo(find) ?? DENIED;
-    if (access.kind === 'public' && !access.readsCaller) return true;
+    if (access.kind === 'public' && !access.reloadsUser) return true;
     const refused = this.decision.refusalOf(request, access);
     return refused instanceof Promise ? refused.then((late) => allow(context, late)) : allow(context, refused);
   }
