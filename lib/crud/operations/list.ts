@@ -64,7 +64,7 @@ async function readList(
   call: Call,
   { condition, cursor, page, count }: ListRequest,
   selection: Selection,
-): Promise<RecordList<object>> {
+): Promise<RecordList> {
   if (cursor) return readCursorPage(plan, call, selection, condition, cursor);
   if (page) return readNumberedPage(plan, call, selection, page, count);
   const { reader } = plan.store;
@@ -81,18 +81,18 @@ export const choosesDeleted = (plan: Plan, call: Call): boolean =>
 export const deletedIn = (plan: Plan, call: Call, { deleted }: ListQuery): Deleted =>
   isDeletedChoice(deleted) && choosesDeleted(plan, call) ? deleted : 'without';
 
-interface RecordList<T> {
-  readonly records: T[];
+interface RecordList {
+  readonly records: object[];
   readonly metadata?: ListMetadata;
 }
 
-async function readNumberedPage<T extends object>(
-  { store: { reader } }: Plan<T>,
+async function readNumberedPage(
+  { store: { reader } }: Plan,
   call: Call,
   selection: Selection,
   page: Page,
   count: CountMode | undefined,
-): Promise<RecordList<T>> {
+): Promise<RecordList> {
   const range = { limit: page.size, offset: (page.page - 1) * page.size };
   const { condition } = selection;
   const figure = count === 'estimated' ? await reader.estimate(call, condition) : undefined;
@@ -112,13 +112,13 @@ function withinPage(figure: number, { limit, offset }: Required<Selection>['rang
 }
 
 /** @param filter the condition that the client sent @throws 400 where the cursor is not of this sort and filter */
-async function readCursorPage<T extends object>(
-  plan: Plan<T>,
+async function readCursorPage(
+  plan: Plan,
   call: Call,
   selection: Selection,
   filter: Condition,
   { size, after }: CursorPage,
-): Promise<RecordList<T>> {
+): Promise<RecordList> {
   const { schema, store, database } = plan;
   const { sort } = selection;
   const keys = sort.map(({ field, descending }) => [field.name, descending]);

@@ -6,12 +6,12 @@ import { conditionSql, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
 
 /** @param parameters the values by the names of the parameters, or what stands for them */
-export function addCondition<T extends ObjectLiteral>(
-  query: SelectQueryBuilder<T>,
+export function addCondition(
+  query: SelectQueryBuilder<object>,
   condition: Condition,
   parameters: ObjectLiteral,
   dataSource: DataSource,
-): SelectQueryBuilder<T> {
+): SelectQueryBuilder<object> {
   // The condition says whether deleted records are wanted.
   query.withDeleted();
   if (isEverything(condition)) return query;
@@ -19,23 +19,20 @@ export function addCondition<T extends ObjectLiteral>(
 }
 
 /** Names every column: otherwise TypeORM leaves out the generated keys of PostgreSQL, also where one is set. */
-export const intoColumns = <T extends ObjectLiteral>(
-  query: InsertQueryBuilder<T>,
-  { target, columns }: EntityMetadata,
-) =>
-  query.into<T>(
+export const intoColumns = (query: InsertQueryBuilder<object>, { target, columns }: EntityMetadata) =>
+  query.into<object>(
     target,
     columns.filter(({ isInsert }) => isInsert).map(({ propertyPath }) => propertyPath),
   );
 
-export const addLock = <T extends ObjectLiteral>(query: SelectQueryBuilder<T>, isLocked = false) =>
+export const addLock = (query: SelectQueryBuilder<object>, isLocked = false) =>
   isLocked ? query.setLock('pessimistic_write') : query;
 
-export function addSort<T extends ObjectLiteral>(
-  query: SelectQueryBuilder<T>,
+export function addSort(
+  query: SelectQueryBuilder<object>,
   sort: readonly SortKey[],
   dataSource: DataSource,
-): SelectQueryBuilder<T> {
+): SelectQueryBuilder<object> {
   const dialect = dialectOf(dataSource);
   for (const { field, descending } of sort) {
     const name = `${query.escape(RECORD)}.${query.escape(field.column.databaseName)}`;

@@ -21,22 +21,22 @@ import { refusalOf } from './row-projection.js';
 
 type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
 
-export class RepositoryWriter<T extends object> implements RecordWriter<T> {
+export class RepositoryWriter implements RecordWriter {
   /** The events in which code of the application takes part. */
   protected readonly events: ReadonlySet<EntityEvent>;
-  private readonly loader: EntityLoader<T>;
+  private readonly loader: EntityLoader;
 
   constructor(
-    protected readonly table: Table<T>,
-    protected readonly reader: Reader<T>,
+    protected readonly table: Table,
+    protected readonly reader: Reader,
   ) {
     this.loader = new EntityLoader(table, reader);
     const all = ['insert', 'update', 'remove', 'soft-remove', 'recover'] as const;
     this.events = new Set(all.filter((each) => hears(each, table.metadata, table.dataSource)));
   }
 
-  async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly Inserted<T>[]> {
-    const inserted: Inserted<T>[] = [];
+  async insert(call: Call, rows: readonly NewRow[]): Promise<readonly Inserted[]> {
+    const inserted: Inserted[] = [];
     for (const { entity, values } of rows) {
       const { key } = this.table.schema;
       // A constant that the class gives every new entity is no key.
@@ -50,7 +50,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** @returns an object with the key */
-  protected async insertEntity(call: Call, entity: T, _values: Values): Promise<object> {
+  protected async insertEntity(call: Call, entity: object, _values: Values): Promise<object> {
     const { metadata, schema } = this.table;
     const isHeard = this.announces('insert');
     if (isHeard) await announce('Before', 'insert', this.runner(call), [metadata, entity]);
@@ -82,7 +82,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     }
   }
 
-  async update(...args: Parameters<RecordWriter<T>['update']>): Promise<object | undefined> {
+  async update(...args: Parameters<RecordWriter['update']>): Promise<object | undefined> {
     const [call, key, condition, values, , check] = args;
     if (this.announces('update')) return this.updateHeard(...args);
     await check?.(call);
@@ -95,7 +95,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** Like `save`, but for the statement: it has the condition, and exact values. */
-  private async updateHeard(...args: Parameters<RecordWriter<T>['update']>) {
+  private async updateHeard(...args: Parameters<RecordWriter['update']>) {
     const [call, key, condition, values, , check] = args;
     const { metadata, schema } = this.table;
     const { dataSource } = this.table;
@@ -159,7 +159,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const { metadata, schema } = this.table;
     const method = event === 'soft-remove' ? 'softRemove' : event;
     const repository = this.table.methods(call);
-    const change = repository[method] as (entity: T, options: RemoveOptions) => Promise<T>;
+    const change = repository[method] as (entity: object, options: RemoveOptions) => Promise<object>;
     // TypeORM calls the listeners of eager relations too.
     const listeners = change !== Repository.prototype[method] || metadata.eagerRelations.length > 0;
     const entity = await this.loader.find(call, key, condition);
