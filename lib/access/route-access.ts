@@ -8,7 +8,7 @@ import type { ControllerClass, ControllerMethod } from '../routes/controller-met
 import { declaredRoute } from '../routes/declared-route.js';
 import { groupBy, levelsOf, type Route } from '../routes/route.js';
 import { decoratedEffects, effectOf } from './access-decorators.js';
-import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Rule } from './access.js';
+import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Rule } from './decide.js';
 import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
 import { covers, exactly, foldWidely, pathOfPattern, type Pattern } from './pattern.js';

@@ -5,7 +5,7 @@ import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import { negotiateRefusal } from '../problem-details/problem-details.js';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/http-request.js';
 import { controllerMethodOf } from '../routes/controller-methods.js';
-import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './access.js';
+import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './decide.js';
 import { AccessRules } from './access-rules.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { opensConnection, refusalIn } from './other-contexts.js';

@@ -8,12 +8,11 @@ import { propertyOf } from '../../entities/entity-instances.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
 import { BoundedMap } from '../../http/bounded-map.js';
-import { boundValues, shapeOf, type Condition } from '../sql/condition.js';
+import { shapeOf, type Condition } from '../sql/condition.js';
 import { conditionSql } from '../sql/condition-sql.js';
 import { databaseDefault, keptMoment, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';
 import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
-import { intoColumns } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, Table } from './table.js';
 import { asRead, compileRow } from './row-projection.js';
 import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';
@@ -127,7 +126,7 @@ export class CompiledWriter implements RecordWriter {
       `${shape} ${shapeOf(condition)} ${shapeOfFields(fields)}`,
       compile,
     );
-    const { rows, affected } = await this.execute(call, statement, [...values, ...this.bound(condition)]);
+    const { rows, affected } = await this.execute(call, statement, [...values, ...this.table.bound(condition)]);
     return affected === 0 ? undefined : { record: rows[0] && recordOf?.(rows[0]) };
   }
 
@@ -143,7 +142,7 @@ export class CompiledWriter implements RecordWriter {
   private async change(call: Call, kind: 'softDelete' | 'delete' | 'restore', condition: Condition): Promise<boolean> {
     const compile = (): Statement => this.matching(this.changing(kind), condition, 0);
     const statement = this.statements.get(`${kind} ${shapeOf(condition)}`, compile);
-    const { affected } = await this.execute(call, statement, this.bound(condition));
+    const { affected } = await this.execute(call, statement, this.table.bound(condition));
     return affected > 0;
   }
 
@@ -158,15 +157,12 @@ export class CompiledWriter implements RecordWriter {
     return statement(values, this.table.runner(call));
   }
 
-  private bound(condition: Condition): unknown[] {
-    return boundValues(condition, this.dataSource);
-  }
-
   /** @param rows the columns of each row; its other ones get their defaults */
   private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning {
     let parameters = 0;
     const values = rows.map((columns) => valueSet(columns.map((column) => [column, placeholder(parameters++)])));
-    const query = intoColumns(this.table.repository.createQueryBuilder().insert(), this.table.metadata)
+    const query = this.table
+      .insertInto(this.table.repository.createQueryBuilder().insert())
       .values(values as never)
       .updateEntity(false)
       .setParameters(namedParameters(parameters));
@@ -207,7 +203,7 @@ export class CompiledWriter implements RecordWriter {
   private matching(query: Restrictable, condition: Condition, first: number, end?: StatementEnd): Statement {
     const { tableName } = this.table.metadata;
     const where = conditionSql(condition, this.dataSource.driver.escape(tableName), this.dataSource, first);
-    query.where(where, namedParameters(first + this.bound(condition).length));
+    query.where(where, namedParameters(first + this.table.bound(condition).length));
     return compileStatement(this.dataSource, 'master', query, end);
   }
 }

@@ -5,7 +5,7 @@ import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js
 import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import { and, ascending, boundValues, shapeOf, type Condition } from '../sql/condition.js';
+import { and, ascending, EVERYTHING, shapeOf, type Condition } from '../sql/condition.js';
 import { dialectOf } from '../sql/dialect.js';
 import { blocksAfter, type Position } from '../sql/keyset.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
@@ -13,7 +13,6 @@ import { joinLinks, linkedKeys } from './linked-rows.js';
 import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
 import { aggregateRows } from './aggregation.js';
 import type { Call } from './call.js';
-import { addCondition, addLock, addSort } from './query-parts.js';
 import { compileRow } from './row-projection.js';
 import type { Selection, Table } from './table.js';
 
@@ -79,6 +78,15 @@ export abstract class Reader {
     return found;
   }
 
+  /** Selects the values of the sort, which make the position of a row. */
+  protected selectPosition(query: SelectQueryBuilder<object>, keys: readonly Field[]): void {
+    const dialect = dialectOf(this.dataSource);
+    for (const [place, field] of keys.entries()) {
+      const name = `${query.escape(query.alias)}.${query.escape(field.column.databaseName)}`;
+      query.addSelect(dialect.exactText(name, field), positionAlias(place));
+    }
+  }
+
   async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord[]> {
     const { records, rows } = await this.readLinked(call, links, fields);
     const { owner } = linkedKeys(links, this.dataSource);
@@ -115,19 +123,6 @@ function figureOf(rows: unknown): number | undefined {
 
 const positionAlias = (place: number): string => `key${place}`;
 
-/** Selects the values of the sort, which make the position of a row. */
-export function selectPosition(
-  query: SelectQueryBuilder<object>,
-  keys: readonly Field[],
-  dataSource: DataSource,
-): void {
-  const dialect = dialectOf(dataSource);
-  for (const [place, field] of keys.entries()) {
-    const name = `${query.escape(query.alias)}.${query.escape(field.column.databaseName)}`;
-    query.addSelect(dialect.exactText(name, field), positionAlias(place));
-  }
-}
-
 interface CompiledRead {
   readonly statement: Statement;
   readonly recordOf: (row: RawRow) => object;
@@ -151,7 +146,7 @@ export class CompiledReader extends Reader {
 
   protected read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult> {
     const { condition, range } = selection;
-    const values = boundValues(condition, this.dataSource);
+    const values = this.table.bound(condition);
     if (range) values.push(range.limit, range.offset);
     return this.run(call, shapeOfSelection(selection, keys), values, () => this.compile(call, selection, keys));
   }
@@ -170,33 +165,31 @@ export class CompiledReader extends Reader {
   private select(call: Call, selected: string, condition: Condition): ReturnType<Statement> {
     const compile = (): Statement => this.statement(this.table.query(call).select(selected, 'found'), condition);
     const statement = this.figures.get(`${call.writes} ${selected} ${shapeOf(condition)}`, compile);
-    return statement(boundValues(condition, this.dataSource), this.table.runner(call));
+    return statement(this.table.bound(condition), this.table.runner(call));
   }
 
   private compile(call: Call, selection: Selection, keys: readonly Field[]): CompiledRead {
     const { condition, fields, sort, range, isLocked } = selection;
     const row = compileRow(this.table, fields);
-    const query = addLock(addSort(row.select(this.table.query(call)), sort, this.dataSource), isLocked);
-    selectPosition(query, keys, this.dataSource);
-    const first = boundValues(condition, this.dataSource).length;
+    const query = this.table.addSort(row.select(this.table.query(call)), sort, isLocked);
+    this.selectPosition(query, keys);
+    const first = this.table.bound(condition).length;
     const end: StatementEnd = (parameter) => ` LIMIT ${parameter(first)} OFFSET ${parameter(first + 1)}`;
     return { statement: this.statement(query, condition, range && end), recordOf: row.recordOf };
   }
 
   private compileLinked(call: Call, links: LinkSelection, fields: readonly Field[]): CompiledRead {
-    const { dataSource } = this;
     const row = compileRow(this.table, fields);
-    const names = namedParameters(linkValues(links, dataSource).length);
-    const query = joinLinks(row.select(this.table.query(call)), links, names, dataSource);
-    const sorted = addSort(query, ascending(links.related.fields), dataSource);
-    const mode = dataSource.defaultReplicationModeForReads();
-    return { statement: compileStatement(dataSource, mode, sorted), recordOf: row.recordOf };
+    const names = namedParameters(linkValues(links, this.dataSource).length);
+    const query = joinLinks(row.select(this.table.query(call)), links, names, this.dataSource);
+    const statement = this.statement(this.table.addSort(query, ascending(links.related.fields)));
+    return { statement, recordOf: row.recordOf };
   }
 
-  private statement(query: SelectQueryBuilder<object>, condition: Condition, end?: StatementEnd): Statement {
-    const names = namedParameters(boundValues(condition, this.dataSource).length);
+  private statement(query: SelectQueryBuilder<object>, condition: Condition = EVERYTHING, end?: StatementEnd) {
+    const names = namedParameters(this.table.bound(condition).length);
     const mode = this.dataSource.defaultReplicationModeForReads();
-    return compileStatement(this.dataSource, mode, addCondition(query, condition, names, this.dataSource), end);
+    return compileStatement(this.dataSource, mode, this.table.addCondition(query, condition, names), end);
   }
 }
 

@@ -12,8 +12,7 @@ import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import type { RawRow } from '../sql/statement.js';
 import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
-import { addLock, addSort } from './query-parts.js';
-import { Reader, selectPosition, type ReadResult } from './reader.js';
+import { Reader, type ReadResult } from './reader.js';
 import { isMalformed, malformedColumns, markMalformed, nullIfMalformed, selectRaw } from './row-projection.js';
 import type { Selection, Table } from './table.js';
 
@@ -37,9 +36,9 @@ export class RepositoryReader extends Reader {
 
   protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult> {
     const { condition, fields, sort, range, isLocked } = selection;
-    const query = addLock(addSort(this.select(call, condition), sort, this.dataSource), isLocked);
+    const query = this.table.addSort(this.select(call, condition), sort, isLocked);
     for (const { column, property } of fields) if (!column.isSelect) query.addSelect(`${RECORD}.${property}`);
-    selectPosition(query, keys, this.dataSource);
+    this.selectPosition(query, keys);
     if (range) query.offset(range.offset).limit(range.limit);
     const { entities, raw } = await this.load(query);
     return this.recordsOf(fields, raw, await this.entitiesOf(call, entities, raw));
@@ -48,7 +47,7 @@ export class RepositoryReader extends Reader {
   protected async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult> {
     const parameters = parametersOf(linkValues(links, this.dataSource));
     const query = joinLinks(this.select(call, EVERYTHING), links, parameters, this.dataSource);
-    addSort(query, ascending(links.related.fields), this.dataSource);
+    this.table.addSort(query, ascending(links.related.fields));
     const { entities, raw } = await this.load(query);
     const { related } = linkedKeys(links, this.dataSource);
     // TypeORM makes one entity of the rows with one key.

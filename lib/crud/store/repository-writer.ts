@@ -1,10 +1,11 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
-import { type RemoveOptions, QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
+import type { DataSource, QueryRunner, RemoveOptions } from 'typeorm';
+import { QueryFailedError, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf, valueAt } from '../../entities/entity-instances.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { isPostgres } from '../../entities/database-family.js';
+import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
 import type { Condition } from '../sql/condition.js';
@@ -14,7 +15,6 @@ import type { Call } from './call.js';
 import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
 import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
-import { intoColumns, lastKey } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, Table } from './table.js';
 import type { Reader } from './reader.js';
 import { refusalOf } from './row-projection.js';
@@ -60,7 +60,7 @@ export class RepositoryWriter implements RecordWriter {
     fill(entity, new Map([...arrays.keys()].map((field) => [field, storable.get(field)])));
     const repository = this.table.methods(call);
     const builder = (isHeard ? this.table.manager(call) : repository.manager).createQueryBuilder().insert();
-    const insert = intoColumns(builder, metadata).values(entity).callListeners(!isHeard);
+    const insert = this.table.insertInto(builder).values(entity).callListeners(!isHeard);
     const isOwn = repository.insert !== Repository.prototype.insert;
     try {
       const { identifiers } = await (isOwn ? repository.insert(entity as never) : insert.execute());
@@ -217,4 +217,13 @@ export class RepositoryWriter implements RecordWriter {
     const isOwn = [row?.found, `${row?.found}0`].some((own) => Math.abs(Number(own) - Number(key)) < 2_048);
     return isOwn ? row?.found : key;
   }
+}
+
+/** Reads the key that the connection has generated last. */
+function lastKey(dataSource: DataSource): string {
+  if (isSqlite(dataSource)) return 'SELECT CAST(last_insert_rowid() AS TEXT) AS found';
+  if (!isPostgres(dataSource)) return 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS found';
+  const sequence = 'pg_get_serial_sequence($1, $2)';
+  // It fails where no key was taken.
+  return `SELECT CAST(currval(${sequence}) AS TEXT) AS found WHERE pg_sequence_last_value(${sequence}) IS NOT NULL`;
 }

@@ -4,6 +4,7 @@ import type {
   EntityManager,
   EntityMetadata,
   FindOptionsWhere,
+  InsertQueryBuilder,
   ObjectLiteral,
   QueryRunner,
   SelectQueryBuilder,
@@ -16,10 +17,10 @@ import type { Values } from '../../entities/record-input.js';
 import type { RecordParameters } from '../query/record-request.js';
 import { boundValues, isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { dialectOf, orderBy } from '../sql/dialect.js';
 import { OPERATORS } from '../sql/operators.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
-import { addCondition } from './query-parts.js';
 
 export interface StoredResource {
   readonly options: { readonly entity: Type };
@@ -70,7 +71,32 @@ export class Table {
   /** Reads in the transaction of the call, never from the query cache of the data source: a write may depend on it. */
   matching(call: Call, condition: Condition): SelectQueryBuilder<object> {
     const query = this.query(call, this.methods(call)).cache(false);
-    return addCondition(query, condition, this.parametersOf(condition), this.dataSource);
+    return this.addCondition(query, condition, this.parametersOf(condition));
+  }
+
+  /** @param parameters the values by the names of the parameters, or what stands for them */
+  addCondition(query: SelectQueryBuilder<object>, condition: Condition, parameters: ObjectLiteral) {
+    // The condition says whether deleted records are wanted.
+    query.withDeleted();
+    if (isEverything(condition)) return query;
+    return query.andWhere(conditionSql(condition, query.escape(RECORD), this.dataSource), parameters);
+  }
+
+  addSort(query: SelectQueryBuilder<object>, sort: readonly SortKey[], isLocked = false): SelectQueryBuilder<object> {
+    const dialect = dialectOf(this.dataSource);
+    for (const { field, descending } of sort) {
+      const name = `${query.escape(RECORD)}.${query.escape(field.column.databaseName)}`;
+      for (const [expression, direction] of orderBy(dialect, field, name, descending))
+        query.addOrderBy(expression, direction);
+    }
+    return isLocked ? query.setLock('pessimistic_write') : query;
+  }
+
+  /** Names every column: otherwise TypeORM leaves out the generated keys of PostgreSQL, also where one is set. */
+  insertInto(query: InsertQueryBuilder<object>): InsertQueryBuilder<object> {
+    const { target, columns } = this.metadata;
+    const properties = columns.filter(({ isInsert }) => isInsert).map(({ propertyPath }) => propertyPath);
+    return query.into<object>(target, properties);
   }
 
   /** The condition for methods of the repository: of the record with a key, or of any. */
@@ -95,7 +121,12 @@ export class Table {
   }
 
   private parametersOf(condition: Condition): ObjectLiteral {
-    return parametersOf(boundValues(condition, this.dataSource));
+    return parametersOf(this.bound(condition));
+  }
+
+  /** The values of a condition in the order of its parameters, as the driver takes them. */
+  bound(condition: Condition): unknown[] {
+    return boundValues(condition, this.dataSource);
   }
 }
 

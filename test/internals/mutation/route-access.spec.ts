@@ -9,7 +9,7 @@ import {
   describeRule,
   type Access,
   type Rule,
-} from '../../../lib/access/access.js';
+} from '../../../lib/access/decide.js';
 import { Authenticated, Public, Roles } from '../../../lib/access/access-decorators.js';
 import { accessRows, formatAccessRows } from '../../../lib/access/access-rows.js';
 import { compileRouteAccess } from '../../../lib/access/route-access.js';
