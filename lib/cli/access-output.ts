@@ -4,7 +4,7 @@ import { groupBy } from '../routes/route.js';
 import type { Callers } from '../reach/callers.js';
 import { namedRows, type FieldReach, type ResourceReach } from '../reach/reach.js';
 import { compareCode } from '../reach/code-changes.js';
-import { compareReach, describeReach } from '../reach/reach-changes.js';
+import { compareReach, type Change } from '../reach/reach-changes.js';
 import { describeRows } from '../reach/rows.js';
 import { compareAccess, type AccessChange, type RowAccess } from './access-changes.js';
 import { writeSnapshot, type AccessTable } from './access-snapshot.js';
@@ -79,10 +79,7 @@ const HEADINGS = {
   rules: 'Other rules',
 } as const;
 
-export interface TableChange {
-  readonly kind: keyof typeof HEADINGS;
-  readonly sentence: string;
-}
+export type TableChange = Pick<Change<keyof typeof HEADINGS>, 'kind' | 'sentence'>;
 
 /** One line for one cause: what a change in the same direction says already is left out. */
 export function tableChanges(before: AccessTable, after: AccessTable, defaultAccess: RowAccess): TableChange[] {
@@ -91,7 +88,7 @@ export function tableChanges(before: AccessTable, after: AccessTable, defaultAcc
   const reach = compareReach(before, after);
   const reached = new Set(reach.flatMap(({ place, isNew }) => (isNew ? [place] : [])));
   const code = compareCode(before, after);
-  const changed = new Set(code.map(({ name }) => name));
+  const changed = new Set(code.map(({ place }) => place));
   // The records of a new operation say more than its route, and so does code that nobody can see through.
   const ofRoutes = routes.filter(
     ({ kind, route, before: was }) =>
@@ -100,12 +97,19 @@ export function tableChanges(before: AccessTable, after: AccessTable, defaultAcc
   const said = new Set(ofRoutes.map(({ kind, route }) => `${kind} ${nameOf(route)}`));
   const ofReach = reach.filter(({ kind, operation }) => !said.has(`${kind} ${operation}`));
   const wider = new Set([...said, ...ofReach.map(({ kind, place }) => `${kind} ${place}`)]);
-  const all: TableChange[] = [
-    ...[...groupBy(ofRoutes, causeOf).values()].map(describeRoutes),
-    ...describeReach(ofReach),
-    ...code.filter(({ name }) => !wider.has(`wider ${name}`)),
+  const all: Change<keyof typeof HEADINGS>[] = [
+    ...ofRoutes.map(describeRouteChange),
+    ...ofReach,
+    ...code.filter(({ place }) => !wider.has(`wider ${place}`)),
   ];
-  return (Object.keys(HEADINGS) as TableChange['kind'][]).flatMap((kind) => all.filter((each) => each.kind === kind));
+  const byCause = groupBy(all, ({ kind, cause }) => `${kind} ${cause}`);
+  const merged = [...byCause.values()].map((same) => {
+    const [{ kind, sentence }] = same.toSorted((a, b) => a.place.length - b.place.length) as [(typeof all)[number]];
+    return { kind, sentence: `${sentence}${same.length > 1 ? `, in ${same.length} places` : ''}` };
+  });
+  return (Object.keys(HEADINGS) as TableChange['kind'][]).flatMap((kind) =>
+    merged.filter((each) => each.kind === kind),
+  );
 }
 
 /** One line for each change. Wider access comes first. @param format `github`: annotations of a workflow */
@@ -126,25 +130,20 @@ const TITLES: Readonly<Partial<Record<TableChange['kind'], string>>> = {
 
 const nameOf = ({ method, path }: AccessChange['route']): string => `${method} ${path}`;
 
-/** The access before and after, and the rules that only one of the tables has. */
-function causeOf({ kind, before, after }: AccessChange): string {
+/** The cause are the access before and after, and the rules that only one of the tables has. */
+function describeRouteChange({ kind, route, before, after }: AccessChange): Change<AccessChange['kind']> {
   const others = (all: AccessRow | undefined, than: AccessRow | undefined): string[] | undefined =>
     all?.rules.filter((rule) => !than?.rules.includes(rule));
   const accesses = kind === 'rules' ? [] : [before?.access, after?.access];
-  return JSON.stringify([kind, accesses, others(before, after), others(after, before)]);
-}
-
-function describeRoutes(same: readonly AccessChange[]): TableChange {
-  const [first] = same.toSorted((a, b) => a.route.path.length - b.route.path.length) as [AccessChange];
-  const places = same.length > 1 ? `, in ${same.length} places` : '';
-  return { kind: first.kind, sentence: `${describeChange(first)}${places}` };
-}
-
-function describeChange({ route, before, after }: AccessChange): string {
   const describeRow = (row: AccessRow | undefined): string => {
     if (!row) return 'no such route';
     const access = `${row.access} (${row.rules.join(', ') || 'default'})`;
     return row.path === route.path && row.method === route.method ? access : `${access}, as ${row.method} ${row.path}`;
   };
-  return `${route.method} ${route.path}: ${describeRow(before)} -> ${describeRow(after)}`;
+  return {
+    kind,
+    place: route.path,
+    cause: JSON.stringify([accesses, others(before, after), others(after, before)]),
+    sentence: `${nameOf(route)}: ${describeRow(before)} -> ${describeRow(after)}`,
+  };
 }

@@ -1,9 +1,8 @@
 /** What each command of the command line does. */
 import { writeFileSync } from 'node:fs';
-import type { ModuleRef } from '@nestjs/core';
 import { describeAccess } from '../access/decide.js';
 import { describeExplanation, explain } from '../reach/explain.js';
-import { crudApplicationOf } from '../crud/nest/crud-application.js';
+import { schemaStatements } from '../crud/inspect.js';
 import { explainReach, explainRecord } from '../reach/explain-reach.js';
 import { generatedRoutes } from '../reach/generated-routes.js';
 import { namedRoles } from '../reach/reach.js';
@@ -104,11 +103,6 @@ function userOf(
     );
   return [roles, colon < 0 ? undefined : last.slice(colon + 1)];
 }
-
-/** The statements that create what generated operations need in the database beside the tables. */
-export const schemaStatements = (moduleRef: Pick<ModuleRef, 'get'>): string[] => [
-  ...new Set(crudApplicationOf(moduleRef).all.flatMap(({ searchIndex }) => searchIndex?.statements ?? [])),
-];
 
 async function runSchema({ module, platform }: CommandOf<'schema'>): Promise<Outcome> {
   const statements = await inApplication(await loadModule(module), platform, schemaStatements);

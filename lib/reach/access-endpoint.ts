@@ -8,15 +8,20 @@ import { authFailure } from '../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../documents/operation-document.js';
 import { BOOLEAN, INVALID, MESSAGE } from '../auth/plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin } from '../auth/plugins/plugin.js';
-import { beginTask, type Plan } from '../crud/plan/plan.js';
-import { run } from '../crud/read/statements.js';
-import { and, keyIs } from '../crud/sql/condition.js';
+import {
+  callAs,
+  evaluateRule,
+  exists,
+  recordWith,
+  viewOf,
+  type InspectedOperation,
+  type Plan,
+} from '../crud/inspect.js';
 import { userOf } from '../http/caller.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
 import { groupBy, joinPaths, levelsOf } from '../routes/route.js';
-import { deletedFor, generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
-import { effectOf, recordLimits, type RecordLimits } from './record-rows.js';
-import { callAs } from './symbolic-caller.js';
+import { answersOf, generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';
+import { recordLimits, type RecordLimits } from './record-rows.js';
 
 interface Permitted {
   readonly operations: readonly string[];
@@ -114,10 +119,6 @@ function grantedTo(request: HttpRequest, { roles }: CompiledAccess): Granted {
   return user && roles.expand(user.roles);
 }
 
-/** By the rules for each part of its paths. */
-const answersOf = ({ entries }: GeneratedRoute, granted: Granted): boolean[] =>
-  entries.map(({ access }) => !decide(access, granted));
-
 async function resourcesFor(
   request: HttpRequest,
   compiled: CompiledAccess,
@@ -132,8 +133,8 @@ async function resourcesFor(
   const resources: PermittedResource[] = [];
   // One at a time: a scope may query, and a request must not take a connection for each resource.
   for (const [path, routes] of permitted) {
-    const { plan } = routes[0] as GeneratedRoute;
     const operations = [...new Set(routes.map(({ operation }) => operation))];
+    const { plan } = operations[0] as InspectedOperation;
     const { own, some } = await recordLimits(plan, call, operations);
     const partly = routes.filter((each) => answersOf(each, granted).includes(false));
     resources.push({
@@ -149,7 +150,7 @@ async function resourcesFor(
 
 /** `/api/orders/:id` → `/api/orders` */
 function baseOf({ route: { path }, operation }: GeneratedRoute): string {
-  const below = joinPaths(operation.route.path);
+  const below = joinPaths(operation.path);
   return below !== '/' && path.endsWith(below) ? path.slice(0, -below.length) : path;
 }
 
@@ -185,35 +186,34 @@ async function permittedOn(
   const id = served?.params['id'];
   if (!served || typeof id !== 'string')
     throw new BadRequestException('record must be the path of a record of a generated resource, such as /api/orders/7');
-  const { controller, plan, params, route } = served;
+  const { operation, params, route } = served;
+  const { controller, plan } = operation;
   const call = callAs(userOf(request), compiled.roles.expand, params);
   const granted = grantedTo(request, compiled);
-  const key = plan.schema.key.readText(id);
-  const views = plan.viewsFor(request);
+  const found = recordWith(id, plan);
   // The levels as they were sent: another spelling may have other rules.
   const sent = levelsOf(path.replace(/[?#].*$/s, ''));
   const levels = new Map(levelsOf(route.path).map((level, index) => [level, sent[index]]));
   const pathOf = (template: string): string =>
     joinPaths(...levelsOf(template).map((level) => levels.get(level) ?? level));
   const operations: string[] = [];
-  for (const each of routes.all) {
-    const { operation } = each;
-    if (each.controller !== controller || !operation.route.takes.includes('id') || !('value' in key)) continue;
-    const handler = { getClass: () => controller, getHandler: () => each.route.handler } as RouteHandler;
-    const concrete = { path: pathOf(each.route.path), params };
-    if (decide(compiled.ofRoute(each.route.path, each.route.method, concrete, handler), granted)) continue;
-    const { name } = operation;
-    const { view } = await beginTask(plan, call, name, deletedFor(operation, views));
-    const written = effectOf(operation) === 'change' ? view.preconditions.map(({ condition }) => condition) : [];
-    const meeting = and(keyIs(plan.schema.key, key.value), view.visible, ...written);
-    if ((await run(plan, call, (within) => plan.store.reader.count(within, meeting))) > 0) operations.push(name);
+  const own = routes.all.filter((each) => each.operation.controller === controller);
+  for (const { operation: each, route: of } of own) {
+    if (!each.takesId || typeof found === 'string') continue;
+    const handler = { getClass: () => controller, getHandler: () => of.handler } as RouteHandler;
+    const access = compiled.ofRoute(of.path, of.method, { path: pathOf(of.path), params }, handler);
+    if (decide(access, granted)) continue;
+    const conditions = [found, viewOf(each, call).visible];
+    for (const rule of plan.rowRules) {
+      const { reached, changed } = await evaluateRule(rule, each, call);
+      conditions.push(...reached, ...(each.effect === 'change' ? changed : []));
+    }
+    if (await exists(plan, call, ...conditions)) operations.push(each.name);
   }
   if (operations.length === 0) throw new NotFoundException(`No record at ${path}`);
   const { read, create, update } = fieldsFor(plan, request);
   const isUpdated = operations.some((name) => name === 'update' || name === 'patch');
-  const creations = routes.all.filter(
-    (each) => each.controller === controller && effectOf(each.operation) === 'create',
-  );
+  const creations = own.filter((each) => each.operation.effect === 'create');
   const isCreated = creations.some((each) => answersOf(each, granted).includes(true));
   return { operations, read, create: isCreated ? create : [], update: isUpdated ? update : [] };
 }

@@ -1,11 +1,9 @@
 /** The callers of the access table, and what each of them has. */
 import { decide } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import type { CallerViews } from '../crud/plan/caller-views.js';
-import type { Plan } from '../crud/plan/plan.js';
 import type { GeneratedRoute } from './generated-routes.js';
-import type { MakeCall } from './record-rows.js';
 import type { Rows } from './rows.js';
+import type { MakeCall } from './symbolic-caller.js';
 
 /** A caller without a token, or one whose token has this role only, or these: `EDITOR and KEY`. `USER` is any user. */
 export type CallerName = string;
@@ -20,29 +18,23 @@ export const isAmong = (callers: Callers, caller: CallerName): boolean =>
 
 export type RowsByCaller = Readonly<Record<CallerName, Rows>>;
 
-export interface Context {
-  readonly compiled: CompiledAccess;
-  readonly plans: readonly Plan[];
-  readonly callers: readonly CallerName[];
-  /** `undefined` for a caller without a token. */
-  rolesOf(caller: CallerName): readonly string[] | undefined;
-  makeCall(caller: CallerName): MakeCall;
+export interface Caller {
+  readonly name: CallerName;
+  /** With the roles that they include; `undefined` for a caller without a token. */
+  readonly granted: readonly string[] | undefined;
+  readonly makeCall: MakeCall;
 }
 
-/** Those of any caller with the role: permissions do not depend on other values. */
-export const viewsOf = (plan: Plan, caller: CallerName, context: Context): CallerViews =>
-  plan.viewsFor(context.makeCall(caller)(0, true).call.request);
-
 export async function byCaller(
-  { callers }: Context,
-  rowsFor: (caller: CallerName) => Rows | Promise<Rows>,
+  callers: readonly Caller[],
+  rowsFor: (caller: Caller) => Rows | Promise<Rows>,
 ): Promise<RowsByCaller> {
-  const entries = callers.map(async (caller) => [caller, await rowsFor(caller)] as const);
+  const entries = callers.map(async (caller) => [caller.name, await rowsFor(caller)] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-export function callersThat({ callers }: Context, check: (caller: CallerName) => boolean): Callers {
-  const found = callers.filter(check);
+export function callersThat(callers: readonly Caller[], check: (caller: Caller) => boolean): Callers {
+  const found = callers.filter(check).map(({ name }) => name);
   return found.length === 0 ? 'none' : found.length === callers.length ? 'all' : found;
 }
 

@@ -1,15 +1,10 @@
 /** Compares the code and the options that decide on access. */
 import type { AccessRow } from '../access/access-rows.js';
-import { groupBy } from '../routes/route.js';
+import type { Change } from './reach-changes.js';
 import type { Reach } from './reach.js';
 
-export interface CodeChange {
-  /** `look`: nobody can tell whether access became wider. */
-  readonly kind: 'look' | 'narrower';
-  /** `policy isOwner`, or `GET /api/reports` */
-  readonly name: string;
-  readonly sentence: string;
-}
+/** `look`: nobody can tell whether access became wider. The place is `policy isOwner`, or `GET /api/reports`. */
+export type CodeChange = Change<'look' | 'narrower'>;
 
 export type CodeTable = Pick<Reach, 'code' | 'resources'> & { readonly routes: readonly AccessRow[] };
 
@@ -19,24 +14,17 @@ const isUsed = (name: string): boolean => /^(policy|guard|interceptor|pipe) /.te
 const isHash = (text: string): boolean => text.startsWith('#');
 const refuses = (text: string): boolean => /^(guard|requires) /.test(text);
 
-/** One line for changes with the same cause. */
 export function compareCode(before: CodeTable, after: CodeTable): CodeChange[] {
   const names = new Set([...Object.keys(after.code), ...Object.keys(before.code)]);
-  const changes = [...names].flatMap((name) => {
-    const [was, is] = [before.code[name], after.code[name]];
-    if (was === is || (isUsed(name) && (was === undefined || is === undefined))) return [];
-    const isHarmless = is === undefined ? !isLeft(after, before, name) : isRoute(name) && isClosed(after, name);
-    const change = changeOf(was, is);
+  return [...names].flatMap((place) => {
+    const [was, is] = [before.code[place], after.code[place]];
+    if (was === is || (isUsed(place) && (was === undefined || is === undefined))) return [];
+    const isHarmless = is === undefined ? !isLeft(after, before, place) : isRoute(place) && isClosed(after, place);
+    const { kind, text } = changeOf(was, is);
     // What guards a new route is part of its access.
-    const isOfNew = isRoute(name) && rowsOf(before, name).length === 0 && change.kind === 'narrower';
-    return isHarmless || isOfNew ? [] : [{ name, ...change, cause: `${was} ${is}` }];
-  });
-  const byCause = groupBy(changes, ({ name, kind, text, cause }) =>
-    isRoute(name) ? `${kind} ${text} ${cause}` : `${kind} ${name}`,
-  );
-  return [...byCause.values()].map((same) => {
-    const [{ kind, name, text }] = same.toSorted((a, b) => a.name.length - b.name.length) as [(typeof same)[number]];
-    return { kind, name, sentence: `${name}${text}${same.length > 1 ? `, in ${same.length} places` : ''}` };
+    const isOfNew = isRoute(place) && rowsOf(before, place).length === 0 && kind === 'narrower';
+    const cause = isRoute(place) ? `${text} ${was} ${is}` : place;
+    return isHarmless || isOfNew ? [] : [{ kind, place, cause, sentence: `${place}${text}` }];
   });
 }
 

@@ -4,8 +4,6 @@ import type { CompiledAccess } from '../access/compiled-access.js';
 import { SourceReader } from '../access/identity/source-reader.js';
 import type { AuthPlugin } from '../auth/plugins/plugin.js';
 import { AUTH_OPTIONS } from '../auth/users/options-token.js';
-import { HOOK_NAMES } from '../crud/declare/generated-hooks.js';
-import { prototypesOf } from '../crud/nest/routes.js';
 import { isOwnCode } from '../http/own-code.js';
 import { isFunction, isObject } from '../options/option-table.js';
 import { applicationOf } from '../routes/application.js';
@@ -13,7 +11,7 @@ import { controllersServing } from '../routes/controller-methods.js';
 import { declaredRoute } from '../routes/declared-route.js';
 import { groupBy } from '../routes/route.js';
 import { hashOf } from './code-hash.js';
-import { codeIn, generatedRoutes, type GeneratedRoute } from './generated-routes.js';
+import { codeIn, generatedRoutes } from './generated-routes.js';
 
 /**
  * Hashes and values by name: `policy isOwner`, `GET /api/reports`. Several are separated by commas; those that begin with
@@ -53,27 +51,24 @@ export function compileCode(app: INestApplication, compiled: CompiledAccess): Co
     for (const each of access.requirements)
       if ('policy' in each) add(`policy ${each.policy.name}`, sourceOf(each.policy.allows));
 
-  const { all, plans } = generatedRoutes(app, compiled);
+  const { all, controllers, plans } = generatedRoutes(app, compiled);
   const routes = groupBy(all, ({ route }) => route.handler);
-  const generated = new Map<object, GeneratedRoute>(all.map((each) => [each.controller, each]));
   for (const { method: verb, path, handler: method } of compiled.table.controllerRoutes) {
     const shared = compiled.methods.filter((each) => each.method === method);
     for (const controller of controllersServing(path, shared)) {
-      const route = routes.get(method)?.find((each) => each.route.path === path && each.controller === controller);
-      const isOfPackage = !generated.has(controller) && declaredRoute(method) !== undefined;
-      const code = route ? codeIn(route)?.code : isOfPackage ? undefined : method;
+      const route = routes
+        .get(method)
+        ?.find((each) => each.route.path === path && each.operation.controller === controller);
+      const isOfPackage = !controllers.has(controller) && declaredRoute(method) !== undefined;
+      const code = route ? codeIn(route.operation)?.code : isOfPackage ? undefined : method;
       if (code) add(`${verb} ${path}`, sourceOf(code));
       for (const target of [controller, method])
         for (const [kind, key] of enhancers)
           addEnhancers(`${verb} ${path}`, kind, (Reflect.getMetadata(key, target as object) ?? []) as unknown[]);
     }
   }
-  for (const { controller, plan } of generated.values())
-    for (const name of HOOK_NAMES)
-      for (const owner of prototypesOf(controller)) {
-        const hook = Object.getOwnPropertyDescriptor(owner, name)?.value as unknown;
-        if (hook) add(`hook ${name} of ${plan.options.endpoint}`, sourceOf(hook));
-      }
+  for (const { plan, hooks } of controllers.values())
+    for (const [name, hook] of hooks) add(`hook ${name} of ${plan.options.endpoint}`, sourceOf(hook));
   for (const plan of plans)
     for (const metadata of [plan.metadata, ...[...plan.relations.values()].map((each) => each.metadata)]) {
       if (metadata.expression !== undefined) add(`view ${metadata.name}`, sourceOf(metadata.expression));

@@ -1,12 +1,8 @@
 /** What each caller may send to generated operations, and gets: for tools of agents. */
 import type { ModuleRef } from '@nestjs/core';
 import { AccessRules } from '../access/access-rules.js';
-import { crudApplicationOf } from '../crud/nest/crud-application.js';
-import { documentOf } from '../crud/nest/describe-controllers.js';
-import { describeForCaller, describeResources, reachableFrom } from '../crud/document/described-resource.js';
-import type { DescribedResource } from '../crud/document/described-resource.js';
+import { documentControllers } from '../crud/inspect.js';
 import type { OperationDocument, ParameterDocument } from '../documents/operation-document.js';
-import { loadSchemaRefinements } from '../entities/class-validation.js';
 import type { JsonSchema } from '../entities/json-schema.js';
 import type { HttpRequest } from '../http/http-request.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
@@ -47,21 +43,14 @@ export async function describeForCallers(moduleRef: ModuleRef): Promise<(request
     const [expected, advice] = ['an application with access rules that has started', 'call it after `app.init()`'];
     throw new InvalidOptionError('The argument of describeForCallers()', expected, 'another one', advice);
   }
-  const routes = generatedRoutes({ get: () => moduleRef }, compiled);
-  const plans = new Map(routes.plans.map((plan) => [plan.options, plan]));
-  const refine = await loadSchemaRefinements();
-  const resources = describeResources([...plans.keys()], crudApplicationOf(moduleRef).databaseOf, refine);
-  const reachable = new Set([...resources.values()].flatMap(reachableFrom));
-  const served = new Map(routes.all.map(({ controller, plan }) => [controller, resources.get(plan.options)]));
-  const documentsOf = (narrow: (resource: DescribedResource) => DescribedResource) =>
-    new Map([...served].map(([each, resource]) => [each, documentOf(each, narrow(resource as DescribedResource))]));
-  const forAll = documentsOf((resource) => resource);
+  const { all } = generatedRoutes({ get: () => moduleRef }, compiled);
+  const { forAll, forCaller } = await documentControllers(moduleRef);
   return (request) => {
-    const own = documentsOf(describeForCaller(reachable, ({ options }) => plans.get(options)?.viewsFor(request)));
-    const operations = routes.all.map(({ controller, operation: { name }, route: { method, path } }) => {
-      const all = forAll.get(controller);
-      const parameters = differences(all?.operations.get(name), own.get(controller)?.operations.get(name));
-      return { resource: all?.tag ?? '', name, method, path, parameters };
+    const own = forCaller(request);
+    const operations = all.map(({ operation: { controller, name }, route: { method, path } }) => {
+      const document = forAll.get(controller);
+      const parameters = differences(document?.operations.get(name), own.get(controller)?.operations.get(name));
+      return { resource: document?.tag ?? '', name, method, path, parameters };
     });
     return { operations, schemas: new Map([...own.values()].flatMap(({ schemas }) => [...schemas])) };
   };

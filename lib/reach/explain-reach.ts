@@ -2,17 +2,13 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { ACCESS_OPTIONS } from '../access/access-options.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import type { OperationDeclaration } from '../crud/declare/operations.js';
-import type { Plan, RowRule } from '../crud/plan/plan.js';
-import { run } from '../crud/read/statements.js';
-import { and, keyIs, type Condition } from '../crud/sql/condition.js';
+import { callAs, evaluateRule, exists, recordWith, viewOf } from '../crud/inspect.js';
+import type { Condition, InspectedOperation, RowRule } from '../crud/inspect.js';
 import { userOf, type Principal } from '../http/caller.js';
-import type { ServedRoute } from '../routes/route.js';
-import { deletedFor, generatedRoutes, withCode, type GeneratedRoute } from './generated-routes.js';
-import { makeSymbolicCalls } from './reach.js';
-import { effectOf, recordRows, type MakeCall } from './record-rows.js';
+import { generatedRoutes, withCode } from './generated-routes.js';
+import { recordRows } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
-import { callAs, type SymbolicCall } from './symbolic-caller.js';
+import { symbolicCalls, type MakeCall, type SymbolicCall } from './symbolic-caller.js';
 
 /** Those of AuthModule, whose users have an id of the type of their key. */
 interface IdOptions {
@@ -36,13 +32,13 @@ export async function explainReach(
 ): Promise<string[]> {
   const asked = askedOf(app, compiled, request, asker);
   if (!asked) return [];
-  const { plan, operation, makeCall } = asked;
-  const rows = withCode(asked, await recordRows(plan, operation.name, effectOf(operation), makeCall));
+  const { operation, makeCall } = asked;
+  const { plan, effect } = operation;
+  const rows = withCode(operation, await recordRows(operation, makeCall));
   const view = plan.viewsFor(makeCall(0, true).call.request).without;
   const { canInsert, canUpdate } = view.permissions;
   const { fields } = plan.schema;
   const isRead = (field: (typeof fields)[number]): boolean => view.list.readable.includes(field);
-  const effect = effectOf(operation);
   const writable = fields.filter(effect === 'create' ? canInsert : canUpdate);
   const names = (of: typeof fields): string => of.map(({ name }) => name).join(', ') || 'none';
   return [
@@ -74,36 +70,30 @@ export async function explainRecord(
   const asked = askedOf(app, compiled, request, asker);
   const id = asked?.params['id'];
   if (!asked || id === undefined) return 'Record: the path names no record of a generated resource';
-  const { plan, operation, makeCall } = asked;
-  const standing = await recordStanding(plan, makeCall(0, true), operation, String(id));
+  const standing = await recordStanding(asked.operation, asked.makeCall(0, true), String(id));
   return `Record: ${standing ?? 'visible'}`;
 }
 
 /** Why a caller does not see a record, or may not change it; `undefined` where nothing refuses. */
 async function recordStanding(
-  plan: Plan,
+  operation: InspectedOperation,
   { call, nameOf }: SymbolicCall,
-  operation: OperationDeclaration,
   id: string,
 ): Promise<string | undefined> {
-  const { schema, store } = plan;
-  const views = plan.viewsFor(call.request);
-  const task = { plan, call, operation: operation.name, view: views[deletedFor(operation, views)] };
-  const key = schema.key.readText(id);
-  if (!('value' in key)) return `the id must be ${key.expected}`;
-  const meets = async (...conditions: readonly Condition[]): Promise<boolean> =>
-    (await run(plan, call, (within) => store.reader.count(within, and(keyIs(schema.key, key.value), ...conditions)))) >
-    0;
-  if (!(await meets())) return `there is no ${schema.name} with the id ${id}`;
-  if (!(await meets(task.view.visible))) return 'not visible, because it is deleted or belongs to another class';
-  for (const part of plan.rowRules) {
-    const { conditions = [], preconditions = [] } = await part.add(task);
-    const written = preconditions.map(({ condition }) => condition);
+  const { plan, effect } = operation;
+  const record = recordWith(id, plan);
+  if (typeof record === 'string') return `the id must be ${record}`;
+  const meets = (...conditions: readonly Condition[]) => exists(plan, call, record, ...conditions);
+  if (!(await meets())) return `there is no ${plan.schema.name} with the id ${id}`;
+  if (!(await meets(viewOf(operation, call).visible)))
+    return 'not visible, because it is deleted or belongs to another class';
+  for (const rule of plan.rowRules) {
+    const { reached, changed } = await evaluateRule(rule, operation, call);
     const describe = (of: readonly Condition[]): string =>
-      `because of ${REASONS[part.kind]}: ${describeRows(allOf(...of.map((each) => rowsMeeting(each, nameOf))))}`;
-    if (!(await meets(...conditions))) return `not visible, ${describe(conditions)}`;
-    if (effectOf(operation) === 'change' && !(await meets(...written)))
-      return `visible, and not to be changed, ${describe(written)}`;
+      `because of ${REASONS[rule.kind]}: ${describeRows(allOf(...of.map((each) => rowsMeeting(each, nameOf))))}`;
+    if (!(await meets(...reached))) return `not visible, ${describe(reached)}`;
+    if (effect === 'change' && !(await meets(...changed)))
+      return `visible, and not to be changed, ${describe(changed)}`;
   }
   return undefined;
 }
@@ -112,23 +102,17 @@ function askedOf(
   app: INestApplicationContext,
   compiled: CompiledAccess,
   { method, path }: { readonly method: string; readonly path: string },
-  asker: Asker,
+  { roles, id, claims }: Asker,
 ) {
   const served = generatedRoutes(app, compiled).serving(method, path);
+  if (!served) return undefined;
+  const { operation, params } = served;
+  const { expand } = compiled.roles;
   const { parseId = String } = app.get<IdOptions>(ACCESS_OPTIONS, { strict: false });
-  return served && { ...served, makeCall: callsOf(asker, compiled, served, parseId) };
-}
-
-function callsOf(
-  { roles, id, claims }: Asker,
-  { roles: { expand } }: CompiledAccess,
-  { plan, params }: Pick<GeneratedRoute & ServedRoute, 'plan' | 'params'>,
-  parseId: NonNullable<IdOptions['parseId']>,
-): MakeCall {
-  const makeCall = makeSymbolicCalls(roles, expand, [plan]);
   const known = id === undefined ? claims?.['id'] : parseId(id);
-  return (...probe) => {
-    const symbolic = makeCall(...probe);
+  const makeSymbolic = symbolicCalls(roles, expand, [operation.plan]);
+  const makeCall: MakeCall = (...probe) => {
+    const symbolic = makeSymbolic(...probe);
     const any = userOf(symbolic.call.request);
     // The id of any user has a name, such as `:id`, and counts as read.
     const withValues = {
@@ -141,6 +125,7 @@ function callsOf(
     } as Principal;
     const user = known === undefined && claims === undefined ? any : any && withValues;
     // As for the table: the package itself asks for roles without a scope.
-    return { ...symbolic, call: callAs(user, () => expand(roles ?? []), params as never) };
+    return { ...symbolic, call: callAs(user, () => expand(roles ?? []), params) };
   };
+  return { operation, params, makeCall };
 }

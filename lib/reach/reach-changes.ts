@@ -1,11 +1,19 @@
 /** Compares what callers reached before with what they reach now. */
-import { groupBy } from '../routes/route.js';
 import { BASE_ROLE } from '../http/caller.js';
 import { AND, isAmong, NOBODY, type CallerName, type Callers, type RowsByCaller } from './callers.js';
 import type { FieldReach, Reach, ResourceReach } from './reach.js';
 import { anyOf, describeRows, isWithin, type Rows } from './rows.js';
 
-interface Change {
+/** Changes of one kind and cause are reported once, at the shortest place. */
+export interface Change<K extends string> {
+  readonly kind: K;
+  readonly place: string;
+  readonly cause: string;
+  readonly sentence: string;
+}
+
+/** What one caller reaches otherwise than before. */
+interface Difference {
   readonly kind: 'wider' | 'narrower' | 'new' | 'removed';
   /** `GET /api/orders`, or `Product through Order.product`; empty where the text says it. */
   readonly place: string;
@@ -17,19 +25,7 @@ interface Change {
   readonly isNew?: boolean;
 }
 
-export interface ReachChange extends Change {
-  /** `everybody`, or their names. */
-  readonly callers: string;
-}
-
-/** One line for changes that differ in their place only. */
-export function describeReach(changes: readonly ReachChange[]): { kind: ReachChange['kind']; sentence: string }[] {
-  const byCause = groupBy(changes, ({ kind, callers, text }) => JSON.stringify([kind, callers, text]));
-  return [...byCause.values()].map((same) => {
-    const [{ kind, callers, place, text }] = same.toSorted((a, b) => a.place.length - b.place.length) as [ReachChange];
-    return { kind, sentence: `${callers}: ${place}${text}${same.length > 1 ? `, in ${same.length} places` : ''}` };
-  });
-}
+export type ReachChange = Change<Difference['kind']> & Pick<Difference, 'operation' | 'isNew'>;
 
 /** Versions of an endpoint differ in their routes, or else in their order. The entity may have another name now. */
 function resourceBefore(before: Reach, after: Reach, is: ResourceReach): ResourceReach | undefined {
@@ -55,7 +51,7 @@ interface Compared {
 
 export function compareReach(before: Reach, after: Reach): ReachChange[] {
   const callers = [...new Set([...after.callers, ...before.callers])];
-  const found = new Map<string, { readonly change: Change; readonly callers: Set<CallerName> }>();
+  const found = new Map<string, { readonly change: Difference; readonly callers: Set<CallerName> }>();
   for (const is of after.resources) {
     const was = resourceBefore(before, after, is);
     for (const caller of callers) {
@@ -71,13 +67,13 @@ export function compareReach(before: Reach, after: Reach): ReachChange[] {
       }
     }
   }
-  return [...found.values()].map(({ change, callers: of }) => ({
-    ...change,
-    callers: of.size === callers.length ? 'everybody' : [...of].join(', '),
-  }));
+  return [...found.values()].map(({ change: { text, ...change }, callers: of }) => {
+    const names = of.size === callers.length ? 'everybody' : [...of].join(', ');
+    return { ...change, cause: `${names}${text}`, sentence: `${names}: ${change.place}${text}` };
+  });
 }
 
-function changeOfRows(place: string, was: Rows, is: Rows): Change[] {
+function changeOfRows(place: string, was: Rows, is: Rows): Difference[] {
   if (isWithin(is, was) && isWithin(was, is)) return [];
   const kind = isWithin(is, was) ? 'narrower' : 'wider';
   const isOfRoute = was === 'none' || is === 'none';
@@ -86,8 +82,8 @@ function changeOfRows(place: string, was: Rows, is: Rows): Change[] {
 }
 
 /** Removed operations, and new ones that reach nothing new, are changes of their routes. */
-function rowChanges({ before, was, is, old, present }: Compared): Change[] {
-  return Object.keys(is.rows).flatMap((operation): Change[] => {
+function rowChanges({ before, was, is, old, present }: Compared): Difference[] {
+  return Object.keys(is.rows).flatMap((operation): Difference[] => {
     const now = rowsFor(is.rows[operation], present);
     if (was?.rows[operation]) return changeOfRows(operation, rowsFor(was.rows[operation], old), now);
     const effect = is.effects[operation] ?? 'code';
@@ -108,16 +104,16 @@ const ABILITIES: Readonly<Record<keyof FieldReach, string>> = {
   update: 'writable',
 };
 
-function changeOf(what: string, ability: string, had: boolean, may: boolean): Change[] {
+function changeOf(what: string, ability: string, had: boolean, may: boolean): Difference[] {
   if (had === may) return [];
   const [was, is] = may ? [`not ${ability}`, ability] : [ability, `not ${ability}`];
   return [{ kind: may ? 'wider' : 'narrower', place: '', text: `${what} was ${was}, is ${is}` }];
 }
 
-function fieldChanges({ was, is, old, present }: Compared): Change[] {
+function fieldChanges({ was, is, old, present }: Compared): Difference[] {
   if (!was) return [];
   const isReached = Object.values(is.rows).some((rows) => rowsFor(rows, present) !== 'none');
-  const changes = Object.entries(is.fields).flatMap(([name, reach]): Change[] => {
+  const changes = Object.entries(is.fields).flatMap(([name, reach]): Difference[] => {
     const earlier = was.fields[name];
     const field = `${is.entity}.${name}`;
     // Like a new route, a new field is wider where nobody needs a token for it.
@@ -132,11 +128,11 @@ function fieldChanges({ was, is, old, present }: Compared): Change[] {
   const removed = Object.keys(was.fields).filter((name) => !is.fields[name] && areAmong(was.fields[name]?.read, old));
   return [
     ...changes,
-    ...removed.map((name): Change => ({ kind: 'removed', place: '', text: `${is.entity}.${name} is removed` })),
+    ...removed.map((name): Difference => ({ kind: 'removed', place: '', text: `${is.entity}.${name} is removed` })),
   ];
 }
 
-function deletedChanges({ before, was, is, old, present }: Compared): Change[] {
+function deletedChanges({ before, was, is, old, present }: Compared): Difference[] {
   const earlier = was ? [was] : before.resources.filter(({ entity }) => entity === is.entity);
   const [had, may] = [earlier.some((each) => areAmong(each.deleted, old)), areAmong(is.deleted, present)];
   if (had === may || (!was && had)) return [];
@@ -145,13 +141,13 @@ function deletedChanges({ before, was, is, old, present }: Compared): Change[] {
   return [{ kind: may ? 'wider' : 'narrower', place: '', text }];
 }
 
-function relatedChanges({ before, after, was, is, old, present }: Compared): Change[] {
-  return Object.entries(is.related).flatMap(([path, { entity, rows, fields, link }]): Change[] => {
+function relatedChanges({ before, after, was, is, old, present }: Compared): Difference[] {
+  return Object.entries(is.related).flatMap(([path, { entity, rows, fields, link }]): Difference[] => {
     const earlier = was?.related[path];
     const now = rowsFor(rows, present);
     const place = `${entity} through ${is.entity}.${path}`;
     // What a caller reached otherwise is no more through a relation.
-    const ofKnown = (changes: Change[], known: Rows): Change[] =>
+    const ofKnown = (changes: Difference[], known: Rows): Difference[] =>
       changes.map((each) => (each.kind === 'wider' && isWithin(now, known) ? { ...each, kind: 'new' } : each));
     const ofRows = ofKnown(
       changeOfRows(place, rowsFor(earlier?.rows, old), now),

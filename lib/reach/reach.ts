@@ -2,22 +2,16 @@
 import type { INestApplication } from '@nestjs/common';
 import { decide, type Access } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { rolesOf as rolesInOptions } from '../crud/declare/resolve-options.js';
-import type { OperationDeclaration } from '../crud/declare/operations.js';
-import type { Operation } from '../crud/operations/operation.js';
-import type { CallerViews } from '../crud/plan/caller-views.js';
-import type { Plan } from '../crud/plan/plan.js';
-import { relationPath } from '../crud/plan/list-parameters.js';
-import type { ListParameters } from '../crud/query/list-query.js';
+import { relationPath, rolesIn, type CallerViews, type ListParameters, type Plan } from '../crud/inspect.js';
 import { BASE_ROLE } from '../http/caller.js';
 import { groupBy } from '../routes/route.js';
-import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } from './callers.js';
-import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';
+import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired } from './callers.js';
+import type { Caller, CallerName, Callers, RowsByCaller } from './callers.js';
 import { compileCode, type Code } from './code.js';
 import { codeIn, generatedRoutes, withCode, type GeneratedRoute } from './generated-routes.js';
-import { askForRoles, effectOf, recordRows, relatedRows, type MakeCall } from './record-rows.js';
+import { askForRoles, recordRows, relatedRows } from './record-rows.js';
 import { allOf, anyOf, condition, type Rows } from './rows.js';
-import { PROBES, symbolicCall, uuidClaims, type SymbolicOptions } from './symbolic-caller.js';
+import { symbolicCalls } from './symbolic-caller.js';
 
 export interface FieldReach {
   readonly read: Callers;
@@ -67,52 +61,44 @@ export interface Reach {
 /** The resources in the order of their declaration. */
 export async function compileReach(app: INestApplication, compiled: CompiledAccess): Promise<Reach> {
   const { all, plans } = generatedRoutes(app, compiled);
+  const { expand } = compiled.roles;
   const roles = [...[...(await namedRoles(plans, compiled))].map((role) => [role]), ...rolesRequired(all, compiled)];
-  const granted = new Map<CallerName, readonly string[] | undefined>([
-    [NOBODY, undefined],
-    ...roles.map((each) => [each.join(AND), each] as const),
-  ]);
-  const callers = [...granted.keys()];
-  const rolesOf = (caller: CallerName) => granted.get(caller);
-  const makeCall = (caller: CallerName): MakeCall => makeSymbolicCalls(rolesOf(caller), compiled.roles.expand, plans);
-  const context: Context = { compiled, plans, callers, rolesOf, makeCall };
-  const byPlan = groupBy(all, ({ plan }) => plan);
-  const resources = await Promise.all(plans.map((plan) => reachOf(plan, byPlan.get(plan) ?? [], context)));
-  return { callers, resources, code: compileCode(app, compiled) };
+  const callers = [undefined, ...roles].map((each): [CallerName, Caller] => {
+    const name = each?.join(AND) ?? NOBODY;
+    return [name, { name, granted: each && expand(each), makeCall: symbolicCalls(each, expand, plans) }];
+  });
+  const named = new Map(callers);
+  const byPlan = groupBy(all, ({ operation }) => operation.plan);
+  const reaches = plans.map((plan) => reachOf(plan, byPlan.get(plan) ?? [], [...named.values()]));
+  return { callers: [...named.keys()], resources: await Promise.all(reaches), code: compileCode(app, compiled) };
 }
 
 /** `USER`, and every role that a rule, the hierarchy, an option of a resource or its scope names. */
 export async function namedRoles(plans: readonly Plan[], compiled: CompiledAccess): Promise<ReadonlySet<string>> {
-  const names = new Set([BASE_ROLE, ...compiled.roleNames, ...plans.flatMap(({ options }) => rolesInOptions(options))]);
+  const names = new Set([BASE_ROLE, ...compiled.roleNames, ...plans.flatMap(rolesIn)]);
   // Those that scopes add are visited too.
   for (const role of names)
     for (const plan of plans) {
-      const makeCall = makeSymbolicCalls([role], compiled.roles.expand, plans, names);
-      for (const each of plan.options.knownOperations) await askForRoles(plan, each.name, makeCall);
+      const makeCall = symbolicCalls([role], compiled.roles.expand, plans, names);
+      for (const { name } of plan.options.knownOperations) await askForRoles({ plan, name }, makeCall);
     }
   return names;
 }
 
-/** Calls of any user with these roles, or of a caller without a token. @param asked gets the roles that scopes name */
-export function makeSymbolicCalls(
-  granted: readonly string[] | undefined,
-  expand: SymbolicOptions['expand'],
-  plans: readonly Plan[],
-  asked = new Set<string>(),
-): MakeCall {
-  const uuids = uuidClaims(plans.flatMap(({ owner }) => owner ?? []));
-  return (probe, hasClaims) => symbolicCall(PROBES[probe] as number, { granted, expand, uuids, hasClaims, asked });
-}
-
-async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: Context): Promise<ResourceReach> {
+async function reachOf(
+  plan: Plan,
+  routes: readonly GeneratedRoute[],
+  callers: readonly Caller[],
+): Promise<ResourceReach> {
   const { options, schema } = plan;
   const compileRows = async (each: GeneratedRoute) =>
-    [keyOf(each), await byCaller(context, (caller) => rowsOfOperation(each, caller, context))] as const;
+    [keyOf(each), await byCaller(callers, (caller) => rowsOfOperation(each, caller))] as const;
   const rows = Object.fromEntries(await Promise.all(routes.map(compileRows)));
-  const viewsByCaller = new Map(context.callers.map((caller) => [caller, viewsOf(plan, caller, context)]));
-  const views = (caller: CallerName): CallerViews => viewsByCaller.get(caller) as CallerViews;
+  // Those of any caller with the role: permissions do not depend on other values.
+  const views = new Map(callers.map((each) => [each, plan.viewsFor(each.makeCall(0, true).call.request)]));
+  const viewsOf = (caller: Caller): CallerViews => views.get(caller) as CallerViews;
   const may = (check: (views: CallerViews) => boolean): Callers =>
-    callersThat(context, (caller) => check(views(caller)));
+    callersThat(callers, (caller) => check(viewsOf(caller)));
   const fields = schema.fields.map((field): [string, FieldReach] => [
     field.name,
     {
@@ -125,44 +111,24 @@ async function reachOf(plan: Plan, routes: readonly GeneratedRoute[], context: C
     entity: schema.name,
     endpoint: options.endpoint,
     rows,
-    effects: Object.fromEntries(routes.map((each) => [keyOf(each), describeEffect(each)])),
+    effects: Object.fromEntries(
+      routes.map((each) => [keyOf(each), codeIn(each.operation) ? 'code' : each.operation.action]),
+    ),
     fields: Object.fromEntries(fields),
     deleted: may((each) => each.without.list.choosesDeleted),
-    related: await relatedOf(plan, rows, views, context),
+    related: await relatedOf(plan, routes, rows, viewsOf, callers),
   };
 }
 
 const keyOf = ({ route }: GeneratedRoute): string => `${route.method} ${route.path}`;
 
-function describeEffect({ controller, plan, operation }: GeneratedRoute): string {
-  if (codeIn({ controller, plan, operation })) return 'code';
-  if (effectOf(operation) !== 'read') return originalOf(operation, plan).name;
-  const { data } = (operation as Operation).description;
-  // Without data, the answer is a file of records.
-  return typeof data !== 'object' && typeof data !== 'function' ? 'read' : 'count';
-}
-
-/** `update` of `patchMany`. */
-function originalOf(operation: OperationDeclaration, plan: Plan): OperationDeclaration {
-  const original = plan.options.knownOperations.find(({ name }) => name === operation.copyOf);
-  return original ? originalOf(original, plan) : operation;
-}
-
-async function rowsOfOperation(
-  { controller, plan, operation, entries }: GeneratedRoute,
-  caller: CallerName,
-  context: Context,
-): Promise<Rows> {
-  const { roles } = context.compiled;
-  const named = context.rolesOf(caller);
-  const granted = named && roles.expand(named);
-  const allowed = entries.map((entry) => ({ entry, rows: rowsAllowed(entry.access, granted) }));
+async function rowsOfOperation({ operation, entries }: GeneratedRoute, caller: Caller): Promise<Rows> {
+  const allowed = entries.map((entry) => ({ entry, rows: rowsAllowed(entry.access, caller.granted) }));
   const isSame = allowed.every(({ rows }) => JSON.stringify(rows) === JSON.stringify(allowed[0]?.rows));
   const byPath = allowed.map(({ entry, rows }) => (isSame ? rows : allOf(rows, condition(`path ${entry.path}`))));
   const access = anyOf(...byPath);
   if (access === 'none') return access;
-  const records = await recordRows(plan, operation.name, effectOf(operation), context.makeCall(caller));
-  return allOf(access, withCode({ controller, plan, operation }, records));
+  return allOf(access, withCode(operation, await recordRows(operation, caller.makeCall)));
 }
 
 const rowsAllowed = (access: Access, granted: readonly string[] | undefined): Rows =>
@@ -176,17 +142,17 @@ const rowsAllowed = (access: Access, granted: readonly string[] | undefined): Ro
 
 async function relatedOf(
   plan: Plan,
+  routes: readonly GeneratedRoute[],
   rows: ResourceReach['rows'],
-  views: (caller: CallerName) => CallerViews,
-  context: Context,
+  viewsOf: (caller: Caller) => CallerViews,
+  callers: readonly Caller[],
 ): Promise<ResourceReach['related']> {
   const found: [string, RelatedReach][] = [];
-  const operations = Object.entries(rows);
-  const reaches = (caller: CallerName, isRead: boolean): boolean =>
-    operations.some(([route, by]) => route.startsWith('GET ') === isRead && by[caller] !== 'none');
+  const reaches = ({ name }: Caller, isRead: boolean): boolean =>
+    routes.some((each) => (each.operation.effect === 'read') === isRead && rows[keyOf(each)]?.[name] !== 'none');
   for (const [path, related] of plan.relations) {
     const may = (check: (list: ListParameters) => boolean, isRead = true): Callers =>
-      callersThat(context, (caller) => reaches(caller, isRead) && check(views(caller).without.list));
+      callersThat(callers, (caller) => reaches(caller, isRead) && check(viewsOf(caller).without.list));
     const isLinked = ({ linkable }: ListParameters): boolean => linkable.some((each) => each.path === path);
     const filters = ({ filterable }: ListParameters) => [...filterable.values()];
     const followers = may(
@@ -206,8 +172,8 @@ async function relatedOf(
       path,
       {
         entity: related.schema.name,
-        rows: await byCaller(context, (caller) =>
-          isAmong(followers, caller) ? relatedRows(related, context.makeCall(caller)) : 'none',
+        rows: await byCaller(callers, ({ name, makeCall }) =>
+          isAmong(followers, name) ? relatedRows(related, makeCall) : 'none',
         ),
         fields: Object.fromEntries(fields.filter(([, { filter }]) => filter !== 'none')),
         link: may(isLinked, false),

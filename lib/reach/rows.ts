@@ -1,6 +1,5 @@
 /** Which rows a caller reaches, as alternatives of conditions, and whether they are more than before. */
-import { and, compare, or, type Comparison, type Condition, type Conjunction } from '../crud/sql/condition.js';
-import { OPERATORS, type OperatorName } from '../crud/sql/operators.js';
+import { singleComparisons, type Comparison, type Condition } from '../crud/inspect.js';
 
 /** One of the alternatives holds, with each of its conditions. */
 export type Rows = 'all' | 'none' | readonly (readonly string[])[];
@@ -76,21 +75,15 @@ const equal = (field: string, value: string): string => (value === ':id' ? `own 
 
 const SIGNS: Readonly<Record<string, string>> = { ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
 const WORDS: Readonly<Record<string, string>> = { isNull: 'is null', isNotNull: 'is not null' };
-const OPPOSITES: Readonly<Record<string, OperatorName>> = { ne: 'eq', isNull: 'isNotNull', isNotNull: 'isNull' };
+const OPPOSITES: Readonly<Record<string, string>> = { ne: 'eq', isNull: 'isNotNull', isNotNull: 'isNull' };
 
-function rowsCompared({ field, operator, values }: Comparison, nameOf: NameOf, isNegated: boolean): Rows {
-  const compareEach = (name: OperatorName, all = values): Condition[] =>
-    all.map((value) => compare(field, name, value));
-  const split: Readonly<Record<string, () => Condition>> = {
-    in: () => or(...compareEach('eq')),
-    nin: () => and(...compareEach('ne')),
-    between: () => and(...compareEach('gte', values.slice(0, 1)), ...compareEach('lte', values.slice(1))),
-  };
-  const { name } = operator;
-  const parts = operator === OPERATORS[name as OperatorName] ? split[name]?.() : undefined;
+function rowsCompared(where: Comparison, nameOf: NameOf, isNegated: boolean): Rows {
+  const parts = singleComparisons(where);
   if (parts) return rowsMeeting(parts, nameOf, isNegated);
+  const { field, operator, values } = where;
+  const { name } = operator;
   const opposite = isNegated ? OPPOSITES[name] : undefined;
-  if (opposite) return rowsMeeting(compare(field, opposite, ...values), nameOf);
+  if (opposite) return rowsCompared({ ...where, operator: { ...operator, name: opposite } }, nameOf, false);
   const texts = values.map((value) => textOf(value, nameOf));
   if (name === 'eq') {
     const [text = ''] = texts;
@@ -103,10 +96,7 @@ function rowsCompared({ field, operator, values }: Comparison, nameOf: NameOf, i
   return condition(words.filter((text) => text !== '').join(' '), isNegated);
 }
 
-function atomOf(
-  where: Exclude<Condition, Conjunction | { kind: 'compare' | 'unless' | 'related' }>,
-  nameOf: NameOf,
-): string {
+function atomOf(where: Extract<Condition, { kind: 'raw' | 'indexed' }>, nameOf: NameOf): string {
   return where.kind === 'raw'
     ? `${where.write(where.field.name)} ${textOf(where.parameters, nameOf)}`
     : `${where.key.name} in ${where.table} (${textOf(where.text, nameOf)})`;
@@ -123,13 +113,11 @@ function textOf(value: unknown, nameOf: NameOf): string {
   return (text ?? String(value)).replace(/\d+/g, (digits) => nameOf(digits) ?? digits);
 }
 
-type Value = number | boolean;
-
 /** Times by their distance from the present only: `:now - 7 d`. */
 interface Ordered {
   readonly field: string;
   readonly sign: string;
-  readonly value: Value;
+  readonly value: number;
   readonly scale: string;
 }
 
@@ -138,7 +126,7 @@ const SECONDS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, min: 60
 const DATE = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 function valueOf(text: string): Pick<Ordered, 'value' | 'scale'> | undefined {
-  if (/^(true|false)$/.test(text)) return { value: text === 'true', scale: 'boolean' };
+  if (/^(true|false)$/.test(text)) return { value: Number(text === 'true'), scale: 'boolean' };
   if (/^-?\d+(\.\d+)?$/.test(text)) return { value: Number(text), scale: 'number' };
   if (DATE.test(text)) return { value: Date.parse(text), scale: 'date' };
   const [, name = '', sign, count = '0', unit = ''] = TIME.exec(text) ?? [];
@@ -154,21 +142,13 @@ function readOrdered(text: string): Ordered | undefined {
   return known && { field, sign, ...known };
 }
 
-const HOLDS: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
+const HOLDS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '=': (a, b) => a === b,
   '!=': (a, b) => a !== b,
   '<': (a, b) => a < b,
   '<=': (a, b) => a <= b,
   '>': (a, b) => a > b,
   '>=': (a, b) => a >= b,
-};
-
-/** By the sign of the first one: the signs that follow, and how the values must relate. */
-const FOLLOWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '<': { '<': '<=', '<=': '<=', '!=': '<=' },
-  '<=': { '<': '<', '<=': '<=', '!=': '<' },
-  '>': { '>': '>=', '>=': '>=', '!=': '>=' },
-  '>=': { '>': '>', '>=': '>=', '!=': '>' },
 };
 
 /** `ward (id = 1)`, and `not (dose < 5)`, which is true for NULL too. */
@@ -185,6 +165,8 @@ function implies(text: string, other: string): boolean {
   const [a, b] = [readOrdered(text), readOrdered(other)];
   if (text === `${b?.field} is null`) return b?.sign === '!=';
   if (!a || !b || a.field !== b.field || a.scale !== b.scale) return false;
-  const needed = a.sign === '=' ? b.sign : FOLLOWS[a.sign]?.[b.sign];
-  return needed !== undefined && (HOLDS[needed]?.(a.value, b.value) ?? false);
+  // Every value is between two of these, or is one of them.
+  const values = [-Infinity, a.value, (a.value + b.value) / 2, b.value, Infinity];
+  const holds = (value: number, { sign, value: bound }: Ordered) => HOLDS[sign]?.(value, bound);
+  return values.every((value) => !holds(value, a) || holds(value, b));
 }

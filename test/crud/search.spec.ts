@@ -3,7 +3,7 @@ import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { CrudModule } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { inApplication } from '../../lib/cli/compile-application.js';
-import { schemaStatements } from '../../lib/cli/commands.js';
+import { schemaStatements } from '../../lib/crud/inspect.js';
 import { prepareSearchIndex } from '../../lib/crud/nest/startup.js';
 import { createDatabase, DATABASES, IS_MYSQL } from '../harness/databases.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';

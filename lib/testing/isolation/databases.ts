@@ -1,6 +1,5 @@
 /** Three running applications: two with equal databases, and one whose database differs in what a caller may not see. */
 import type { INestApplication } from '@nestjs/common';
-import { standardOperations } from '../../crud/operations/standard-operations.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { generatedRoutes } from '../../reach/generated-routes.js';
 import { applicationOf } from '../../routes/application.js';
@@ -69,7 +68,7 @@ function packageOperations(app: INestApplication): (request: IsolationRequest) =
   const { routeTable } = applicationOf(app);
   return ({ method, path }) => {
     const { operation } = generated.serving(method, path) ?? {};
-    if (operation) return (standardOperations as readonly object[]).includes(operation);
+    if (operation) return operation.isStandard;
     return declaredRoute(routeTable.find(method, path)?.route.handler) !== undefined;
   };
 }

@@ -1,18 +1,14 @@
 /** What the declared resources let a caller reach, from their options and the access rules: records, and columns. */
 import type { INestApplication } from '@nestjs/common';
 import type { EntityMetadata } from 'typeorm';
-import { decide } from '../../access/decide.js';
 import { AccessRules } from '../../access/access-rules.js';
 import type { CompiledAccess } from '../../access/compiled-access.js';
-import { relatedVisible, type Plan } from '../../crud/plan/plan.js';
-import { run } from '../../crud/read/statements.js';
-import { and, type Condition } from '../../crud/sql/condition.js';
-import type { Call } from '../../crud/store/call.js';
+import { callAs, evaluateRule, findRecords, relatedVisible } from '../../crud/inspect.js';
+import type { Call, Condition, InspectedOperation, Plan } from '../../crud/inspect.js';
 import type { TransactionContext } from '../../database/transactions.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { generatedRoutes } from '../../reach/generated-routes.js';
-import { callAs } from '../../reach/symbolic-caller.js';
+import { answersOf, generatedRoutes } from '../../reach/generated-routes.js';
 import { contexts } from '../../http/request-context.js';
 import { getProvider, type TestUser } from '../client.js';
 
@@ -44,26 +40,26 @@ export async function visibleRecords(app: INestApplication, caller: TestUser): P
   const note = (kind: 'used' | 'deciding', fields: readonly Field[]): void => {
     for (const { column } of fields) found.get(column.entityMetadata)?.[kind].add(column);
   };
-  const add = async (plan: Plan, condition: Condition, fields: readonly Field[]): Promise<void> => {
+  const add = async (plan: Plan, conditions: readonly Condition[], fields: readonly Field[]): Promise<void> => {
     note('used', fields);
-    note('deciding', decidingFields(condition));
+    note('deciding', conditions.flatMap(decidingFields));
     const { fields: key } = plan.schema.key;
-    const selection = { condition, fields: [...new Set([...key, ...fields])], sort: [] };
     const records = found.get(plan.metadata)?.records;
-    for (const record of await run(plan, call, (within) => plan.store.reader.find(within, selection))) {
+    for (const record of await findRecords(plan, call, conditions, [...new Set([...key, ...fields])])) {
       const text = JSON.stringify(record);
       const of = keyOf(plan.metadata, record);
       records?.set(of, `${records.get(of) ?? ''}${text}`);
     }
   };
-  const allowed = all.filter(({ entries }) => entries.some(({ access }) => !decide(access, granted)));
-  for (const { plan, operation } of allowed) {
+  const allowed = all.filter((each) => answersOf(each, granted).includes(true));
+  for (const { operation } of allowed) {
+    const { plan } = operation;
     const views = plan.viewsFor(call.request);
     const { list, permissions } = views.without;
-    const view = views[operation.undoes === undefined && !list.choosesDeleted ? 'without' : 'with'];
-    const condition = await conditionOf(plan, call, operation.name, view.visible);
-    if (!condition) continue;
-    await add(plan, condition, list.readable);
+    const { visible } = operation.undoes || list.choosesDeleted ? views.with : views.without;
+    const conditions = await conditionsOf(operation, call);
+    if (!conditions) continue;
+    await add(plan, [visible, ...conditions], list.readable);
     note(
       'used',
       plan.schema.fields.filter((field) => permissions.canUpdate(field) || permissions.canInsert(field)),
@@ -71,7 +67,7 @@ export async function visibleRecords(app: INestApplication, caller: TestUser): P
     note('used', [...list.sortable.values(), ...[...list.filterable.values()].map(({ field }) => field)]);
     for (const [path, { readable }] of list.includable) {
       const related = plan.relations.get(path);
-      if (related) await add(related, await relatedVisible(related, call), readable);
+      if (related) await add(related, [await relatedVisible(related, call)], readable);
     }
   }
   return [...found.values()];
@@ -81,21 +77,13 @@ export const keyOf = (metadata: EntityMetadata, record: object): string =>
   JSON.stringify(metadata.getEntityIdMap(record));
 
 /** `undefined` where the scope refuses the caller. Paths and parents leave out records, and show no others. */
-async function conditionOf(
-  plan: Plan,
-  call: Call,
-  operation: string,
-  visible: Condition,
-): Promise<Condition | undefined> {
-  const task = { plan, call, operation, view: plan.viewsFor(call.request).without };
-  const conditions = [visible];
-  try {
-    for (const part of plan.rowRules)
-      if (part.kind === 'scope' || part.kind === 'owner') conditions.push(...((await part.add(task)).conditions ?? []));
-  } catch {
-    return undefined;
-  }
-  return and(...conditions);
+async function conditionsOf(operation: InspectedOperation, call: Call): Promise<Condition[] | undefined> {
+  const rules = operation.plan.rowRules.filter(({ kind }) => kind === 'scope' || kind === 'owner');
+  const evaluated = rules.map((rule) => evaluateRule(rule, operation, call));
+  return Promise.all(evaluated).then(
+    (all) => all.flatMap(({ reached }) => reached),
+    () => undefined,
+  );
 }
 
 function decidingFields(condition: Condition): Field[] {
