@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger, Optional, UseGuards, type CanActivate } fro
 import { CREDENTIAL_ROLES } from '../http/caller.js';
 import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute, type RouteAccess } from '../routes/declared-route.js';
-import type { Effect, Rule } from './access.js';
+import type { Effect, Rule } from './decide.js';
 import { Authenticator } from './identity/authenticator.js';
 import { markOwn } from '../http/own-code.js';
 

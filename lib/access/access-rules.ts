@@ -5,7 +5,7 @@ import { CallerRoles } from '../http/caller.js';
 import { Application, type AppliedRules } from '../routes/application.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions } from './access.js';
+import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions } from './decide.js';
 import { ACCESS_OPTIONS, type AccessOptions } from './access-options.js';
 import { formatAccessRows, type AccessRow } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';

@@ -5,7 +5,7 @@ import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import { negotiateRefusal } from '../problem-details/problem-details.js';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/http-request.js';
 import { controllerMethodOf } from '../routes/controller-methods.js';
-import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './access.js';
+import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './decide.js';
 import { AccessRules } from './access-rules.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { opensConnection, refusalIn } from './other-contexts.js';
@@ -63,7 +63,7 @@ export class AccessDecision {
   refusalOf(request: HttpRequest, access: Access): Refused | undefined | Promise<Refused | undefined> {
     const known = authenticationOf(request);
     let lookedUp = known ? undefined : this.authenticator.identify(request);
-    if (access.readsCaller)
+    if (access.reloadsUser)
       lookedUp = (lookedUp ?? Promise.resolve()).then(() => this.authenticator.reloadUser(request));
     const decideNow = () => this.refusalFor(authenticationOf(request) as Authentication, request, access);
     return lookedUp ? lookedUp.then(decideNow) : decideNow();
@@ -129,7 +129,7 @@ export class SecurityRulesGuard implements CanActivate {
       return compiled.ofRoute(templateOf(request), request.method, concrete, context);
     };
     const access = this.decision.accessTo(find) ?? DENIED;
-    if (access.kind === 'public' && !access.readsCaller) return true;
+    if (access.kind === 'public' && !access.reloadsUser) return true;
     const refused = this.decision.refusalOf(request, access);
     return refused instanceof Promise ? refused.then((late) => allow(context, late)) : allow(context, refused);
   }

@@ -37,7 +37,7 @@ import type { ThrottleStorage } from './throttle/throttle-options.js';
 import { storageProvider, THROTTLE_STORAGE, ThrottleCount } from './throttle/throttle-storages.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { tableProviders } from './tables/account-tables.js';
-import { OneTimeTokens } from './tables/one-time-tokens.js';
+import { OneTimeToken, OneTimeTokens } from './tables/one-time-tokens.js';
 import { AuthEvents } from '../access/auth-events.js';
 import type { AuthUser } from './users/auth-user.js';
 import { AUTH_OPTIONS } from './users/options-token.js';
@@ -73,7 +73,6 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
       useFactory: ({ throttle, plugins }: ResolvedAuthOptions, events: AuthEvents, storage?: ThrottleStorage) =>
         new Attempts(throttle, storage, events, new Map(plugins.flatMap(({ limits = {} }) => Object.entries(limits)))),
     },
-    OneTimeTokens,
     UserFieldRules,
     UserAccounts,
     AuthServices,
@@ -173,6 +172,9 @@ function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
 function defineModule({ imports = [], inject = [], useFactory, ...options }: AuthAsyncOptions): DynamicModule {
   const statics = resolveStaticOptions(options, declarePlugins);
   const { plugins } = statics;
+  const tables = plugins.flatMap(({ name, option = name, tables: entities = [] }) =>
+    entities.map((entity) => [entity, option] as const),
+  );
   const controller = endpointController(statics.authBasePath, plugins, statics.setup.keys);
   return {
     module: AuthModule,
@@ -183,9 +185,9 @@ function defineModule({ imports = [], inject = [], useFactory, ...options }: Aut
     providers: [
       mailerProvider(statics.mailer),
       storageProvider(statics.throttle),
-      ...tableProviders(
-        new Map(plugins.flatMap(({ name, option = name, tables = [] }) => tables.map((entity) => [entity, option]))),
-      ),
+      ...tableProviders(new Map(tables)),
+      // A plugin that injects it without its table does not start.
+      ...(tables.some(([entity]) => entity === OneTimeToken) ? [OneTimeTokens] : []),
       ...plugins.flatMap(({ providers = [] }) => providers),
       {
         provide: AUTH_OPTIONS,

@@ -1,6 +1,6 @@
 /** What each command of the command line does. */
 import { writeFileSync } from 'node:fs';
-import { describeAccess } from '../access/access.js';
+import { describeAccess } from '../access/decide.js';
 import { describeExplanation, explain } from '../reach/explain.js';
 import { schemaStatements } from '../crud/inspect.js';
 import { explainReach, explainRecord } from '../reach/explain-reach.js';

@@ -48,15 +48,15 @@ const decimal: TypeOf = (column, dataSource) => {
 const SPECIAL = ['NaN', 'Infinity', '-Infinity'];
 
 /** SQLite stores NaN as NULL, and MySQL neither. */
-const ofPostgres = types.floatWith(new Map(SPECIAL.map((name) => [name, Number(name)])));
-const ofSqlite = types.floatWith(
+const postgresFloat = types.floatWith(new Map(SPECIAL.map((name) => [name, Number(name)])));
+const sqliteFloat = types.floatWith(
   new Map([
     ['Infinity', '9e999'],
     ['-Infinity', '-9e999'],
   ]),
 );
 const float: TypeOf = (_column, dataSource) =>
-  isPostgres(dataSource) ? ofPostgres : isSqlite(dataSource) ? ofSqlite : types.float;
+  isPostgres(dataSource) ? postgresFloat : isSqlite(dataSource) ? sqliteFloat : types.float;
 
 const comparedText: TypeOf = (column, dataSource) => ({ ...text(column, dataSource), comparison: 'text' });
 

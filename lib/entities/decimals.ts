@@ -16,7 +16,7 @@ export function decimalText(value: unknown, scale = 0): string {
 }
 
 /** A double, and so a number of JSON or SQLite, holds every decimal of so many significant digits. */
-const OF_DOUBLE = 15;
+const DOUBLE_DIGITS = 15;
 const DECIMAL = /^-?\d{1,400}(\.\d{1,400})?$/;
 
 /** MySQL compares with at most 65 digits, of which 30 are behind the point: so many where the column leaves room. */
@@ -58,9 +58,9 @@ export function decimal(digits: Digits, most: number, special: readonly unknown[
   const isDecimal = (value: unknown): boolean => isText(value, DECIMAL) && Number.isFinite(Number(value));
   const isExact = (value: unknown): boolean =>
     typeof value === 'number'
-      ? Number.isFinite(value) && significant(value) <= OF_DOUBLE
+      ? Number.isFinite(value) && significant(value) <= DOUBLE_DIGITS
       : isDecimal(value) && significant(value) <= most;
-  const limit = most === OF_DOUBLE ? 'of at most 15 digits' : 'as a string beyond 15 digits';
+  const limit = most === DOUBLE_DIGITS ? 'of at most 15 digits' : 'as a string beyond 15 digits';
   const readAs = (isRead: boolean, value: unknown, expected: string): Reading =>
     isRead || special.includes(value) ? { value } : { expected };
   const { body, text } = formedText(patternOf(digits), {

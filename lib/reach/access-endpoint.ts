@@ -1,7 +1,7 @@
 /** The endpoint that tells callers what they may do with generated resources, and with one record. */
 import { BadRequestException, NotFoundException } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
-import { decide } from '../access/access.js';
+import { decide } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { RouteHandler } from '../access/route-access.js';
 import { authFailure } from '../documents/failures.js';

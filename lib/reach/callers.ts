@@ -1,5 +1,5 @@
 /** The callers of the access table, and what each of them has. */
-import { decide } from '../access/access.js';
+import { decide } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { GeneratedRoute } from './generated-routes.js';
 import type { Rows } from './rows.js';

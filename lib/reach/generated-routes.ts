@@ -1,6 +1,6 @@
 /** The routes of generated operations, with the access rules that apply to each: compiled once for an application. */
 import { ModuleRef } from '@nestjs/core';
-import { decide } from '../access/access.js';
+import { decide } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { RouteEntry } from '../access/route-access.js';
 import { inspectControllers, type InspectedController, type InspectedOperation, type Plan } from '../crud/inspect.js';

@@ -1,6 +1,6 @@
 /** What each kind of caller reaches of the records of generated resources: rows by operation, and fields. */
 import type { INestApplication } from '@nestjs/common';
-import { decide, type Access } from '../access/access.js';
+import { decide, type Access } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { relationPath, rolesIn, type CallerViews, type ListParameters, type Plan } from '../crud/inspect.js';
 import { BASE_ROLE } from '../http/caller.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
 import { AccessDecision, useProbes } from '../access/security-rules.guard.js';
-import type { Access } from '../access/access.js';
+import type { Access } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { matchesFurtherLevels, type Pattern } from '../access/pattern.js';
 import { ANY_OTHER_METHOD, type RouteEntry } from '../access/route-access.js';

@@ -11,7 +11,8 @@ import { AuthPlugins } from '../plugins/auth-plugins.js';
 import type { AuthUser, NewUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { acceptAny, checkUser, InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
-import { DuplicateUserError, UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
+import { DuplicateUserError } from '../users/duplicate-user.js';
+import { UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
 import type { UserFields, UserList, UserQuery } from '../users/user.repository.js';
 
 /**

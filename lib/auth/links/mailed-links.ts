@@ -16,7 +16,8 @@ import { AuthEvents } from '../../access/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';
-import { DuplicateUserError, UserRepository } from '../users/user.repository.js';
+import { DuplicateUserError } from '../users/duplicate-user.js';
+import { UserRepository } from '../users/user.repository.js';
 import { VerifiedEmails } from './verified-emails.js';
 
 const invalidLink = (): UnauthorizedException =>

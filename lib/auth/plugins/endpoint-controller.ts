@@ -54,9 +54,9 @@ export function endpointController(
     Res({ passthrough: true })(prototype, name, 1);
     const value = methods[name] as object;
     for (const decorate of decorators) decorate(prototype, name, { value });
-    const readsCaller = (): boolean => typeof access === 'object';
+    const reloadsUser = (): boolean => typeof access === 'object';
     const operationAccess = access === 'public' ? undefined : login;
-    declareRoute(value, { declaredBy: BASE_PATH, access, operationAccess, readsCaller, endpoint: name });
+    declareRoute(value, { declaredBy: BASE_PATH, access, operationAccess, reloadsUser, endpoint: name });
   }
   return AccountController;
 }

@@ -18,7 +18,7 @@ import { SessionChecks } from './session-checks.js';
 import { resolveSessions, SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 import { SessionStore } from './session-store.js';
 import { Sessions } from './sessions.js';
-import { carrierOf, type TokenCarrier } from './token-carriers.js';
+import { transportOf, type RefreshTokenTransport } from './refresh-token-transport.js';
 
 const SESSION_SCHEMA: NamedSchema = {
   name: 'AuthSession',
@@ -52,7 +52,7 @@ const invalidToken = (): UnauthorizedException => new UnauthorizedException('Inv
 /** The endpoints that take a refresh token, or make it useless. */
 function tokenEndpoints(
   settings: SessionSettings,
-  { fields, described, read, send, removal }: TokenCarrier,
+  { fields, described, read, send, removal }: RefreshTokenTransport,
 ): Endpoint[] {
   const afterLogout = {
     ...removal,
@@ -163,7 +163,7 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
 /** The plugin of the option `sessions`. @throws InvalidOptionError @example plugins: [sessions({ accessTokenMinutes: 5 })] */
 export function sessions(options: SessionOptions = {}): AuthPlugin {
   const settings = resolveSessions(options);
-  const carrier = carrierOf(settings);
+  const transport = transportOf(settings);
   return {
     name: 'sessions',
     tables: [AuthSession],
@@ -174,7 +174,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
       ...(settings.isImmediate ? [SessionChecks] : []),
       Sessions,
     ],
-    endpoints: [...tokenEndpoints(settings, carrier), ...SESSION_ENDPOINTS, ...PROFILE_ENDPOINTS],
+    endpoints: [...tokenEndpoints(settings, transport), ...SESSION_ENDPOINTS, ...PROFILE_ENDPOINTS],
     limits: {
       // The token is authentic, so failures of other clients at the address do not count.
       refresh: ({ tries }) => ({ pair: tries }),
@@ -187,7 +187,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
     },
     async issue({ get }, user, context) {
       const { tokens, ...issued } = await get(Sessions).start(user, context);
-      return { ...issued, ...carrier.send(tokens) };
+      return { ...issued, ...transport.send(tokens) };
     },
     hasSession: async ({ get }, ...session) => (await get(SessionStore).find(...session)) !== undefined,
     accountChanged: ({ get }, change) => get(Sessions).onAccountChange(change),

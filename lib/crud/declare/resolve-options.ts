@@ -104,8 +104,8 @@ const OPTIONS = {
   maxListSize: optional<number>('an integer from 1', isCount, 'give for example 1000'),
 };
 
-export interface ResolvedCrudOptions<T extends object = object> extends OptionsOf<typeof OPTIONS> {
-  readonly entity: Type<T>;
+export interface ResolvedCrudOptions extends OptionsOf<typeof OPTIONS> {
+  readonly entity: Type<object>;
   readonly endpoint: string;
   /** Every operation that the controller has as a method. */
   readonly knownOperations: readonly OperationDeclaration[];
@@ -118,15 +118,15 @@ export interface ResolvedCrudOptions<T extends object = object> extends OptionsO
 const NONE = { knownOperations: [], generated: new Set<string>(), accessOf: new Map() };
 
 /** The options of an entity that no resource serves, for its records in relations. */
-export const defaultOptions = <T extends object>(entity: Type<T>): ResolvedCrudOptions<T> =>
+export const defaultOptions = (entity: Type<object>): ResolvedCrudOptions =>
   Object.freeze({ ...readOptions(OPTIONS, {}, refuserOf('CRUD')), ...NONE, entity, endpoint: '' });
 
-export function resolveCrudOptions<T extends object>(
-  options: CrudOptions<T>,
+export function resolveCrudOptions(
+  options: CrudOptions,
   standard: readonly OperationDeclaration[],
   customOperation?: (given: CustomOperation, refuse: Refuse) => OperationDeclaration,
-): ResolvedCrudOptions<T> {
-  const { entity, endpoint } = (options ?? {}) as CrudOptions<T>;
+): ResolvedCrudOptions {
+  const { entity, endpoint } = (options ?? {}) as CrudOptions;
   const of = isClass(entity) ? ` of ${entity.name}` : '';
   const refuse: Refuse = refuserOf('CRUD', of);
   expectKnownNames(`CRUD options${of}`, options, ['entity', 'endpoint', ...Object.keys(OPTIONS)]);

@@ -11,7 +11,7 @@ import type { Relation } from '../sql/condition.js';
 import type { Database } from '../store/database.js';
 import { nameResources, type ResourceNames } from './names.js';
 
-export interface DescribedResource extends Resource<object> {
+export interface DescribedResource extends Resource {
   readonly refine: RefineSchema;
   /** Assigned last: names, and the fields of relations, depend on the other resources. */
   names: ResourceNames;

@@ -17,7 +17,7 @@ const OTHERS = ['AuthProfile', 'Credentials', 'CursorPagination', 'Registration'
  * same names gets a level of its endpoint before them: `/api/admin/products` is `AdminProduct` and `AdminProducts`.
  * @param others entities without a resource, whose records are in relations
  */
-export function nameResources<R extends Resource<object>>(resources: readonly R[], others: readonly R[]) {
+export function nameResources<R extends Resource>(resources: readonly R[], others: readonly R[]) {
   const names = new Map<R, ResourceNames>();
   const taken = new Set([...OTHERS, ...SHARED.map(({ name }) => name)]);
   const tags = new Set<string>();

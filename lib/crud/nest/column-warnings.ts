@@ -14,7 +14,7 @@ interface Zoned {
 }
 
 /** Sentences for the log: at most two for each data source. */
-export async function zoneWarnings(resources: readonly Resource<object>[]): Promise<string[]> {
+export async function zoneWarnings(resources: readonly Resource[]): Promise<string[]> {
   const warnings: string[] = [];
   for (const dataSource of new Set(resources.map(({ database }) => database.dataSource))) {
     if (!isPostgres(dataSource) && !isMysql(dataSource)) continue;
@@ -25,7 +25,7 @@ export async function zoneWarnings(resources: readonly Resource<object>[]): Prom
   return warnings;
 }
 
-function zonelessColumns(resources: readonly Resource<object>[], { driver }: DataSource): Zoned[] {
+function zonelessColumns(resources: readonly Resource[], { driver }: DataSource): Zoned[] {
   const columns = resources.flatMap(({ schema }) =>
     schema.fields.map(({ name, column }) => ({ name: `${schema.name}.${name}`, column })),
   );
@@ -97,10 +97,7 @@ function longestText({ type: { comparison, schemas } }: Field): number {
   return comparison === 'uuid' ? UUID_LENGTH : OTHER_LENGTH;
 }
 
-export function longKeyWarnings(
-  resources: readonly Resource<object>[],
-  { maxParameterLength: limit }: RouteTable,
-): string[] {
+export function longKeyWarnings(resources: readonly Resource[], { maxParameterLength: limit }: RouteTable): string[] {
   const parameters = resources.flatMap(({ schema: { name, key }, options, pathParameters }) => {
     const { knownOperations, generated, endpoint } = options;
     const isRead = knownOperations.some((each) => generated.has(each.name) && each.route.path.includes(':id'));

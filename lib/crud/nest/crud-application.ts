@@ -34,7 +34,7 @@ const NO_OPTIONS: ResolvedCrudModuleOptions = { operators: [], ignoredParameters
 
 /** A resource, and the repository of its controller; `undefined` where it differs between requests. */
 interface Registered {
-  readonly resource: Resource<object>;
+  readonly resource: Resource;
   readonly repository: Repository<object> | undefined;
 }
 
@@ -61,7 +61,7 @@ export class CrudApplication {
   }
 
   /** The resources of all generated controllers. @throws InvalidOptionError where one does not fit its data source */
-  get all(): readonly Resource<object>[] {
+  get all(): readonly Resource[] {
     return this.registrations.map(({ resource }) => resource);
   }
 
@@ -180,7 +180,7 @@ export class CrudApplication {
     return new Database(dataSource, connections, roles, operators, ignoredParameters);
   }
 
-  private compile(resource: Resource<object>, repository: Repository<object>): Plan {
+  private compile(resource: Resource, repository: Repository<object>): Plan {
     const { database } = resource;
     const planThrough = ([path, [relation, option]]: [string, [Relation, RelationOption]]): [string, Plan] => {
       const registered = this.relatedResource(resource, path, relation, option);
@@ -210,7 +210,7 @@ export class CrudApplication {
     return this.compile(describeResource(options, database), repository);
   });
 
-  private relatedResource(resource: Resource<object>, path: string, relation: Relation, option: RelationOption) {
+  private relatedResource(resource: Resource, path: string, relation: Relation, option: RelationOption) {
     const { name } = relation.inverseEntityMetadata;
     const refuse = (expected: string, got: string, advice: string): never =>
       refuseOption(resource.options, option, expected, got, advice);

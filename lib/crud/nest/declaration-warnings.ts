@@ -46,7 +46,7 @@ export function refuseRoutedHooks(controller: CrudControllerClass): void {
 
 export function findDeclarationWarnings(
   controllers: readonly CrudControllerClass[],
-  resources: readonly Resource<object>[],
+  resources: readonly Resource[],
   application: Application,
 ): string[] {
   return [
@@ -156,7 +156,7 @@ export function bypassWarnings(controller: CrudControllerClass): string[] {
 }
 
 /** Required columns that no client may write, and that nothing else sets as far as can be seen. */
-function requiredWarnings(controller: CrudControllerClass, resources: readonly Resource<object>[]): string[] {
+function requiredWarnings(controller: CrudControllerClass, resources: readonly Resource[]): string[] {
   const resource = resources.find(({ options }) => options === optionsOf(controller));
   if (!resource || !['create', 'createMany'].some((name) => resource.options.generated.has(name))) return [];
   const { metadata, schema, owner, pathParameters, fieldPermissions, database } = resource;
@@ -189,7 +189,7 @@ const nameOf = ({ entityMetadata, relationMetadata, propertyPath }: ColumnMetada
   `${entityMetadata.name}.${relationMetadata?.propertyPath ?? propertyPath}`;
 
 /** The columns that statements look records up by, without an index. */
-function indexWarnings(resources: readonly Resource<object>[]): string[] {
+function indexWarnings(resources: readonly Resource[]): string[] {
   const unindexed = resources.flatMap(({ list, owner, pathParameters, database }) => {
     const inverse = [...followedRelations(list).values()].flatMap(([relation]) => inverseKey(relation) ?? []);
     const fields = [...(owner?.reads ? [owner.field] : []), ...pathParameters.values()];
@@ -207,7 +207,7 @@ function isSecret({ name, type: { comparison } }: Field): boolean {
 }
 
 /** Columns that are called like secrets, of resources and of entities that they include. */
-function secretWarnings(resources: readonly Resource<object>[]): string[] {
+function secretWarnings(resources: readonly Resource[]): string[] {
   const served = new Set(resources.map(({ metadata }) => metadata));
   const shown = resources.flatMap(({ schema, fieldPermissions, list, database }) => [
     ...schema.fields.filter((field) => fieldPermissions.get(field)?.read === undefined),
@@ -224,7 +224,7 @@ function secretWarnings(resources: readonly Resource<object>[]): string[] {
 const LOGIN_NAMES = ['email', 'username', 'login'];
 
 /** Tables of users, of which no column is hidden: one may hold hashes. */
-function hashWarnings(resources: readonly Resource<object>[], unhidden: UnhiddenHashes): string[] {
+function hashWarnings(resources: readonly Resource[], unhidden: UnhiddenHashes): string[] {
   if (unhidden.repositoryClass === undefined) return [];
   const holdsUsers = ({ tablePath, propertiesMap }: EntityMetadata): boolean =>
     unhidden.tables.has(tablePath) || LOGIN_NAMES.some((name) => name in propertiesMap);

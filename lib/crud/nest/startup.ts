@@ -75,7 +75,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
 }
 
 /** @throws InvalidOptionError for a parameter that a resource declares, such as a field of its search */
-function assertIgnorable({ options, list, database: { ignoredParameters } }: Resource<object>): void {
+function assertIgnorable({ options, list, database: { ignoredParameters } }: Resource): void {
   const custom = options.knownOperations.flatMap(({ parameterNames = [] }) => parameterNames);
   const declared = [...list.searchable.keys(), ...custom].find((name) => ignoredParameters.has(name));
   if (declared === undefined) return;
@@ -84,7 +84,7 @@ function assertIgnorable({ options, list, database: { ignoredParameters } }: Res
 }
 
 /** @throws InvalidOptionError where the index of a search is missing, or cannot be created */
-export async function prepareSearchIndex({ searchIndex, options, database }: Resource<object>): Promise<void> {
+export async function prepareSearchIndex({ searchIndex, options, database }: Resource): Promise<void> {
   const { dataSource } = database;
   if (!options.searchIndex || !searchIndex) return;
   if (dataSource.options.synchronize === true) {

@@ -73,7 +73,7 @@ async function write(plan: Plan, call: Call, query: ListQuery): Promise<Streamab
   const { reader } = plan.store;
   const hasKey = plan.schema.key.fields.length > 0;
   let offset = 0;
-  const read = async (size: number, last?: PositionedRecord<object>): Promise<PositionedRecord<object>[]> => {
+  const read = async (size: number, last?: PositionedRecord): Promise<PositionedRecord[]> => {
     const range = { limit: size, offset };
     // Without a key, equal records follow each other, and no position is behind one of them.
     const batch = await run(plan, call, async (within) =>
@@ -90,7 +90,7 @@ async function write(plan: Plan, call: Call, query: ListQuery): Promise<Streamab
   };
   const { header, line, type } = FORMATS[format];
 
-  async function* linesOf(first: PositionedRecord<object>[]): AsyncGenerator<string> {
+  async function* linesOf(first: PositionedRecord[]): AsyncGenerator<string> {
     yield header(request);
     try {
       let batch = first;

@@ -1,7 +1,7 @@
-/** Lists and searches: whole, in numbered pages with their total, and in pages that continue behind a cursor. */
+/** Lists, also those of searches: whole, in numbered pages with their total, and in pages that continue behind a cursor. */
 import type { Field } from '../../entities/entity-schema.js';
 import { envelope, type ListMetadata, type ListQuery } from '../declare/envelope.js';
-import { listParameters, searchParameters } from '../document/parameters.js';
+import { listParameters } from '../document/parameters.js';
 import { listMetadata } from '../document/responses.js';
 import { beginTask, type Plan } from '../plan/plan.js';
 import { encodeCursor, readCursor } from '../query/cursor.js';
@@ -18,7 +18,7 @@ import type { Call } from '../store/call.js';
 import type { Selection } from '../store/table.js';
 import type { Operation } from './operation.js';
 
-const DESCRIPTION = { data: 'records', metadata: listMetadata } as const;
+export const DESCRIPTION = { data: 'records', metadata: listMetadata } as const;
 
 export const findAll: Operation = {
   name: 'findAll',
@@ -28,25 +28,10 @@ export const findAll: Operation = {
   run: (plan, call, { query }) => list(plan, call, query, 'findAll'),
 };
 
-export const search: Operation = {
-  name: 'search',
-  route: { verb: 'GET', path: 'search', takes: ['query'] },
-  enabledBy: 'enableSearch',
-  needsRequest: 'with a total',
-  copyOf: 'findAll',
-  description: {
-    ...DESCRIPTION,
-    id: 'search{many}',
-    summary: 'Search {tag}',
-    parameters: (resource) => [...searchParameters(resource), ...listParameters(resource)],
-  },
-  run: (plan, call, { query }) => list(plan, call, query, 'search'),
-};
-
 const MESSAGES = { findAll: 'list', search: 'search' };
 
 /** @throws 400 naming every wrong parameter */
-async function list(plan: Plan, call: Call, query: ListQuery, operation: 'findAll' | 'search') {
+export async function list(plan: Plan, call: Call, query: ListQuery, operation: 'findAll' | 'search') {
   const { view } = await beginTask(plan, call, operation, deletedIn(plan, call, query));
   const { key, name } = plan.schema;
   const request = parseListQuery(query, view.list, operation);
@@ -64,7 +49,7 @@ async function readList(
   call: Call,
   { condition, cursor, page, count }: ListRequest,
   selection: Selection,
-): Promise<RecordList<object>> {
+): Promise<RecordList> {
   if (cursor) return readCursorPage(plan, call, selection, condition, cursor);
   if (page) return readNumberedPage(plan, call, selection, page, count);
   const { reader } = plan.store;
@@ -81,18 +66,18 @@ export const choosesDeleted = (plan: Plan, call: Call): boolean =>
 export const deletedIn = (plan: Plan, call: Call, { deleted }: ListQuery): Deleted =>
   isDeletedChoice(deleted) && choosesDeleted(plan, call) ? deleted : 'without';
 
-interface RecordList<T> {
-  readonly records: T[];
+interface RecordList {
+  readonly records: object[];
   readonly metadata?: ListMetadata;
 }
 
-async function readNumberedPage<T extends object>(
-  { store: { reader } }: Plan<T>,
+async function readNumberedPage(
+  { store: { reader } }: Plan,
   call: Call,
   selection: Selection,
   page: Page,
   count: CountMode | undefined,
-): Promise<RecordList<T>> {
+): Promise<RecordList> {
   const range = { limit: page.size, offset: (page.page - 1) * page.size };
   const { condition } = selection;
   const figure = count === 'estimated' ? await reader.estimate(call, condition) : undefined;
@@ -112,13 +97,13 @@ function withinPage(figure: number, { limit, offset }: Required<Selection>['rang
 }
 
 /** @param filter the condition that the client sent @throws 400 where the cursor is not of this sort and filter */
-async function readCursorPage<T extends object>(
-  plan: Plan<T>,
+async function readCursorPage(
+  plan: Plan,
   call: Call,
   selection: Selection,
   filter: Condition,
   { size, after }: CursorPage,
-): Promise<RecordList<T>> {
+): Promise<RecordList> {
   const { schema, store, database } = plan;
   const { sort } = selection;
   const keys = sort.map(({ field, descending }) => [field.name, descending]);

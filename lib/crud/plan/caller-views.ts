@@ -37,11 +37,11 @@ export interface CallerView {
 
 const NOTHING_FIXED: CallerView['fixed'] = new Map();
 
-type Relations = ReadonlyMap<string, Resource<object>>;
+type Relations = ReadonlyMap<string, Resource>;
 
 /** @param relations the resources of the relations that requests follow, by path */
 export function compileViews(
-  resource: Resource<object>,
+  resource: Resource,
   relations: Relations,
 ): (request: HttpRequest | undefined) => CallerViews {
   const roles = [...new Set([resource, ...relations.values()].flatMap(({ options }) => rolesOf(options)))];
@@ -57,7 +57,7 @@ export function compileViews(
 }
 
 /** @param request of any caller with the same roles */
-function viewsOf(resource: Resource<object>, relations: Relations, request: HttpRequest | undefined): CallerViews {
+function viewsOf(resource: Resource, relations: Relations, request: HttpRequest | undefined): CallerViews {
   const { owner, fieldPermissions, deletion, list, listWithDeleted, options } = resource;
   const all = permissionsOf(fieldPermissions, request, options);
   const isOwnerBound = owner !== undefined && isBound(owner, request);
@@ -101,7 +101,7 @@ const withoutWriting = (owned: Field, permissions: Permissions): Permissions => 
 
 /** The parameters without relations and related fields that the caller may not read. */
 function followable(
-  { schema }: Resource<object>,
+  { schema }: Resource,
   related: Relations,
   list: ListParameters,
   request: HttpRequest | undefined,

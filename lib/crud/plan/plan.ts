@@ -24,8 +24,8 @@ import { compileViews, type CallerView, type CallerViews } from './caller-views.
 import { reservedKeys } from './reserved-keys.js';
 import type { Resource } from './resource.js';
 
-export interface Plan<T extends object = object> extends Resource<T> {
-  readonly store: RecordStore<T>;
+export interface Plan extends Resource {
+  readonly store: RecordStore;
   /** The parts of a view that vary with the caller, apart from roles. Without them, only statements are awaited. */
   readonly rowRules: readonly RowRule[];
   viewsFor(request: HttpRequest | undefined): CallerViews;
@@ -44,8 +44,8 @@ export interface Plan<T extends object = object> extends Resource<T> {
 }
 
 /** The call of an operation on a resource, and what its caller may see and change there. */
-export interface Task<T extends object = object> {
-  readonly plan: Plan<T>;
+export interface Task {
+  readonly plan: Plan;
   readonly call: Call;
   readonly operation: string;
   readonly view: CallerView;
@@ -65,7 +65,7 @@ export interface RowRule {
 }
 
 /** The first one that refuses a request decides the answer. */
-function rowRulesOf(resource: Resource<object>): readonly RowRule[] {
+function rowRulesOf(resource: Resource): readonly RowRule[] {
   const { options, metadata, schema, database, pathParameters, scope, owner } = resource;
   const path: RowRule = {
     kind: 'path',
@@ -131,17 +131,17 @@ function rowRulesOf(resource: Resource<object>): readonly RowRule[] {
  * Synchronous if the resource declares no parts.
  * @throws 404 where the path has a parameter that is none; what the scope throws
  */
-export function beginTask<T extends object>(
-  plan: Plan<T>,
+export function beginTask(
+  plan: Plan,
   call: Call,
   operation: string,
   deleted: Deleted = 'without',
-): Task<T> | Promise<Task<T>> {
+): Task | Promise<Task> {
   const task = { plan, call, operation, view: plan.viewsFor(call.request)[deleted] };
   return plan.rowRules.length === 0 ? task : withRowRules(plan.rowRules, task);
 }
 
-async function withRowRules<T extends object>(rules: readonly RowRule[], task: Task<T>): Promise<Task<T>> {
+async function withRowRules(rules: readonly RowRule[], task: Task): Promise<Task> {
   const additions: Addition[] = [];
   for (const rule of rules) additions.push(await rule.add(task));
   const view = {
@@ -196,19 +196,19 @@ export interface RelatedPlans {
 }
 
 /** @param isStarted whether the subscribers of the data source are known, so that the store can be kept */
-export function compilePlan<T extends object>(
-  resource: Resource<T>,
-  repository: Repository<T>,
+export function compilePlan(
+  resource: Resource,
+  repository: Repository<object>,
   related: RelatedPlans,
   isStarted: () => boolean,
   application: Application,
-): Plan<T> {
-  let store: RecordStore<T> | undefined;
+): Plan {
+  let store: RecordStore | undefined;
   let views: ReturnType<typeof compileViews> | undefined;
   let relations: ReadonlyMap<string, Plan> | undefined;
   let validator: ReturnType<typeof loadClassValidation> | undefined;
   let reserved: ReadonlySet<string> | undefined;
-  const plan: Plan<T> = {
+  const plan: Plan = {
     ...resource,
     get store() {
       if (store) return store;

@@ -22,15 +22,15 @@ import { aggregatableFields, compileListParameters, withoutDeletion, includedRel
 import { compileFieldPermissions, compileOwner, compilePathParameters, compileScope } from './row-options.js';
 import type { FindProvider } from './row-options.js';
 
-export interface Resource<T extends object> {
-  readonly options: ResolvedCrudOptions<T>;
+export interface Resource {
+  readonly options: ResolvedCrudOptions;
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
   readonly database: Database;
   readonly deletion: Field | undefined;
   readonly list: ListParameters;
   readonly pathParameters: ReadonlyMap<string, Field>;
-  readonly scope: ScopeFunction<T> | undefined;
+  readonly scope: ScopeFunction<object> | undefined;
   readonly owner: Ownership | undefined;
   readonly fieldPermissions: FieldPermissions;
   /** The list parameters of users with one of the `deletedRoles`, who may also name the delete date. */
@@ -40,11 +40,11 @@ export interface Resource<T extends object> {
   readonly searchIndex: SearchIndex | undefined;
 }
 
-export function compileResource<T extends object>(
-  options: ResolvedCrudOptions<T>,
+export function compileResource(
+  options: ResolvedCrudOptions,
   database: Database,
   findProvider: FindProvider,
-): Resource<T> {
+): Resource {
   const { dataSource } = database;
   const metadata = assertKnown(options, dataSource).getMetadata(options.entity);
   assertUsable(options, metadata, dataSource);
@@ -55,11 +55,11 @@ export function compileResource<T extends object>(
 }
 
 /** Describes an entity of the data source, also one that no resource could serve. @throws InvalidOptionError */
-export function describeResource<T extends object>(
-  options: ResolvedCrudOptions<T>,
+export function describeResource(
+  options: ResolvedCrudOptions,
   database: Database,
   findProvider: FindProvider = () => undefined,
-): Resource<T> {
+): Resource {
   const { dataSource } = database;
   const metadata = dataSource.getMetadata(options.entity);
   const schema = database.describe(metadata);
@@ -94,9 +94,9 @@ export function describeResource<T extends object>(
 }
 
 /** Which resources serve a relation: those of its entity, or the one of the controller that `includableRelations` names. */
-export function servingRelation({ options, database }: Resource<object>, path: string, relation: Relation) {
+export function servingRelation({ options, database }: Resource, path: string, relation: Relation) {
   const through = includedRelations(options).find((each) => each.controller && each.relation === path)?.controller;
-  const serves = (each: Resource<object>): boolean =>
+  const serves = (each: Resource): boolean =>
     each.options.entity === relation.inverseEntityMetadata.target &&
     each.database === database &&
     (!through || each.options === optionsOf(through));

@@ -13,13 +13,13 @@ import { ScopeReference, type ScopeFunction, type ScopeProvider } from '../decla
 /** The provider of a class, of any module; `undefined` where there is none that lives as long as the application. */
 export type FindProvider = (provider: Type) => unknown;
 
-export function compileScope<T extends object>(
-  options: ResolvedCrudOptions<T>,
+export function compileScope(
+  options: ResolvedCrudOptions,
   findProvider: FindProvider,
-): ScopeFunction<T> | undefined {
+): ScopeFunction<object> | undefined {
   const { scope } = options;
-  if (!(scope instanceof ScopeReference)) return scope as ScopeFunction<T> | undefined;
-  const provider = findProvider(scope.provider) as ScopeProvider<T> | undefined;
+  if (!(scope instanceof ScopeReference)) return scope as ScopeFunction<object> | undefined;
+  const provider = findProvider(scope.provider) as ScopeProvider<object> | undefined;
   if (typeof provider?.scope === 'function') return (context) => provider.scope(context);
   const expected = 'useScope(…) of a provider of the application';
   const advice = 'add the class to the `providers` of a module, without a request scope, and give it a method `scope`';

@@ -46,17 +46,17 @@ export function notEnabled({ options }: Plan, text: string, { route }: Operation
 
 export const withId = ({ plan, view }: Task, key: unknown): Condition => and(keyIs(plan.schema.key, key), view.visible);
 
-export async function find<T extends object>(
-  task: Task<T>,
+export async function find(
+  task: Task,
   key: unknown,
   { request = allFields(task.view.list), isLocked }: ReadOptions = {},
-): Promise<T | undefined> {
+): Promise<object | undefined> {
   const record = await findColumns(task, key, request, isLocked);
   if (record && hasRelations(request)) await addRelations(task.plan, task.call, [record], request);
   return record;
 }
 
-export function findColumns<T extends object>(task: Task<T>, key: unknown, request: RecordRequest, isLocked?: boolean) {
+export function findColumns(task: Task, key: unknown, request: RecordRequest, isLocked?: boolean) {
   const { plan, call } = task;
   const { reader } = plan.store;
   const fields = selectedFields(request, plan.schema.key);
@@ -64,14 +64,14 @@ export function findColumns<T extends object>(task: Task<T>, key: unknown, reque
 }
 
 /** @returns the records in the order of the keys; `undefined` for one that the caller does not see */
-export async function findAll<T extends object>(task: Task<T>, keys: readonly unknown[], options: ReadOptions = {}) {
+export async function findAll(task: Task, keys: readonly unknown[], options: ReadOptions = {}) {
   if (keys.length === 1) return [await find(task, keys[0], options)];
   const { plan, call, view } = task;
   const { key } = plan.schema;
   const { request = allFields(view.list), isLocked } = options;
   const fields = withKey(request.fields, key);
   const { reader } = plan.store;
-  const records: T[] = [];
+  const records: object[] = [];
   for (const chunk of chunksOf(new Set(keys.map((each) => key.write(each))), key)) {
     const condition = and(keyIsAmong(key, chunk), view.visible);
     // Locks in the order of the key, so that two batches do not wait for each other.
@@ -130,7 +130,7 @@ export async function assertChangeable(task: Task, target: Target): Promise<void
 }
 
 /** @throws 404, 403, 412, 428 for the first record that cannot be changed */
-export async function readTargets<T extends object>(task: Task<T>, targets: readonly Target[], options: ReadOptions) {
+export async function readTargets(task: Task, targets: readonly Target[], options: ReadOptions) {
   const { view } = task;
   // All have the preconditions of the first one.
   const preconditions = targets[0]?.preconditions ?? [];
@@ -138,7 +138,7 @@ export async function readTargets<T extends object>(task: Task<T>, targets: read
   const keys = targets.map(({ key }) => key);
   const found = await findAll({ ...task, view: { ...view, visible } }, keys, options);
   for (const [index, target] of targets.entries()) if (!found[index]) throw await notFound(task, target);
-  return found as T[];
+  return found as object[];
 }
 
 export function columnsOnly({ schema }: Plan, fields: Iterable<Field>): RecordRequest {

@@ -42,11 +42,8 @@ export const run = <R>(plan: Plan, call: Call, work: Work<R>, write?: Write): Pr
   execute(plan, call, work, write, runStatement);
 
 /** Runs work in a transaction. Scopes and validation belong before it. @throws 400, 403, 409, 503 */
-export const transacted = <T extends object, R>(
-  task: Task<T>,
-  write: Write,
-  work: (within: Task<T>) => Promise<R>,
-): Promise<R> => execute(task.plan, task.call, (call) => work({ ...task, call }), write, inTransaction);
+export const transacted = <R>(task: Task, write: Write, work: (within: Task) => Promise<R>): Promise<R> =>
+  execute(task.plan, task.call, (call) => work({ ...task, call }), write, inTransaction);
 
 type Work<R> = (call: Call) => Promise<R>;
 type Begin = <R>(database: Database, call: Call, work: Work<R>, write: Write | undefined) => Promise<R>;

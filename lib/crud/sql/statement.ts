@@ -1,4 +1,4 @@
-import type { DataSource, ObjectLiteral, QueryBuilder, QueryRunner, ReplicationMode } from 'typeorm';
+import type { DataSource, QueryBuilder, QueryRunner, ReplicationMode } from 'typeorm';
 import { PARAMETER } from './condition-sql.js';
 
 export type RawRow = Readonly<Record<string, unknown>>;
@@ -24,10 +24,10 @@ export type StatementEnd = (parameter: (place: number) => string) => string;
  * it and translates its errors.
  * @param query its parameters are `namedParameters`
  */
-export function compileStatement<T extends ObjectLiteral>(
+export function compileStatement(
   dataSource: DataSource,
   mode: ReplicationMode,
-  query: QueryBuilder<T>,
+  query: QueryBuilder<object>,
   end: StatementEnd = () => '',
 ): Statement {
   // The query builder decides the order of the parameters.

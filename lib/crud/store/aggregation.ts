@@ -1,5 +1,5 @@
 /** Runs `aggregate`: one statement, which groups, counts and sums. */
-import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { Field } from '../../entities/entity-schema.js';
 import { isFloat } from '../../entities/value-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
@@ -12,8 +12,8 @@ type Aggregate = keyof Aggregation;
 const AGGREGATES: readonly Aggregate[] = ['groupBy', 'sum', 'avg', 'min', 'max'];
 
 /** @param query with its condition @param limit how many groups at most */
-export async function aggregateRows<T extends ObjectLiteral>(
-  query: SelectQueryBuilder<T>,
+export async function aggregateRows(
+  query: SelectQueryBuilder<object>,
   aggregation: Aggregation,
   limit: number,
   dataSource: DataSource,

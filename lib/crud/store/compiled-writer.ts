@@ -8,12 +8,11 @@ import { propertyOf } from '../../entities/entity-instances.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
 import { BoundedMap } from '../../http/bounded-map.js';
-import { boundValues, shapeOf, type Condition } from '../sql/condition.js';
+import { shapeOf, type Condition } from '../sql/condition.js';
 import { conditionSql } from '../sql/condition-sql.js';
 import { databaseDefault, keptMoment, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';
 import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
-import { intoColumns } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, Table } from './table.js';
 import { asRead, compileRow } from './row-projection.js';
 import { compileStatement, namedParameters, parameterName } from '../sql/statement.js';
@@ -29,22 +28,22 @@ interface ColumnTarget {
 }
 
 /** A statement with `RETURNING`, where there is one. */
-interface Returning<T> {
+interface Returning {
   readonly statement: Statement;
-  readonly recordOf: ((row: RawRow) => T) | undefined;
+  readonly recordOf: ((row: RawRow) => object) | undefined;
 }
 
-export class CompiledWriter<T extends object> implements RecordWriter<T> {
+export class CompiledWriter implements RecordWriter {
   private readonly dataSource: DataSource;
   private readonly inserted: readonly ColumnTarget[];
   private readonly updated: readonly Field[];
   private readonly generated: readonly ColumnMetadata[];
   private readonly returnsKeys: boolean;
-  private readonly insertions = new BoundedMap<Returning<T>>();
-  private readonly updates = new BoundedMap<Returning<T>>();
+  private readonly insertions = new BoundedMap<Returning>();
+  private readonly updates = new BoundedMap<Returning>();
   private readonly statements = new BoundedMap<Statement>();
 
-  constructor(private readonly table: Table<T>) {
+  constructor(private readonly table: Table) {
     const { dataSource, metadata, schema } = table;
     this.dataSource = dataSource;
     const { fields } = schema;
@@ -61,18 +60,18 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       .filter(({ generationStrategy }) => generationStrategy === 'uuid' && generatesUuids);
   }
 
-  async insert(call: Call, rows: readonly NewRow<T>[], fields?: readonly Field[]) {
+  async insert(call: Call, rows: readonly NewRow[], fields?: readonly Field[]) {
     // Without RETURNING, the database tells the generated key of one row only.
     const isSerial = this.table.schema.key.fields.some(({ column }) => column.generationStrategy === 'increment');
     const isTogether = this.returnsKeys || !isSerial;
     const size = isTogether ? Math.max(1, Math.floor(MAX_PARAMETERS / this.inserted.length)) : 1;
-    const inserted: (Inserted<T> | undefined)[] = [];
+    const inserted: (Inserted | undefined)[] = [];
     for (let start = 0; start < rows.length; start += size)
       inserted.push(...(await this.insertTogether(call, rows.slice(start, start + size), fields)));
     return inserted;
   }
 
-  private keyOf({ entity, values }: NewRow<T>, row: RawRow | undefined, insertedKey: unknown): unknown {
+  private keyOf({ entity, values }: NewRow, row: RawRow | undefined, insertedKey: unknown): unknown {
     const { key } = this.table.schema;
     const valueOf = (field: Field): unknown => {
       const given = values.get(field) ?? (field.column.getEntityValue(entity) as unknown);
@@ -82,9 +81,9 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return key.hold(key.fields.map(valueOf));
   }
 
-  private async insertTogether(call: Call, rows: readonly NewRow<T>[], fields: readonly Field[] | undefined) {
+  private async insertTogether(call: Call, rows: readonly NewRow[], fields: readonly Field[] | undefined) {
     const values: unknown[] = [];
-    const columnsOf = ({ entity, values: sent }: NewRow<T>): ColumnMetadata[] => {
+    const columnsOf = ({ entity, values: sent }: NewRow): ColumnMetadata[] => {
       for (const column of this.generated)
         if (column.getEntityValue(entity) === undefined) column.setEntityValue(entity, randomUUID());
       return this.inserted.flatMap(({ column, field }) => {
@@ -96,7 +95,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       });
     };
     const columns = rows.map(columnsOf);
-    const compile = (): Returning<T> => this.insertion(columns, fields);
+    const compile = (): Returning => this.insertion(columns, fields);
     // Rows of different fields hardly ever come again.
     const [shape, another] = new Set(columns.map(namesOf));
     const { statement, recordOf } =
@@ -122,12 +121,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
       shape += ` ${field.column.databaseName}${given === DATABASE_DEFAULT ? '=' : ''}`;
       if (given !== DATABASE_DEFAULT) values.push(persist(given, field.column, this.dataSource));
     }
-    const compile = (): Returning<T> => this.replacement(sent, condition, fields);
+    const compile = (): Returning => this.replacement(sent, condition, fields);
     const { statement, recordOf } = this.updates.get(
       `${shape} ${shapeOf(condition)} ${shapeOfFields(fields)}`,
       compile,
     );
-    const { rows, affected } = await this.execute(call, statement, [...values, ...this.bound(condition)]);
+    const { rows, affected } = await this.execute(call, statement, [...values, ...this.table.bound(condition)]);
     return affected === 0 ? undefined : { record: rows[0] && recordOf?.(rows[0]) };
   }
 
@@ -143,11 +142,11 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   private async change(call: Call, kind: 'softDelete' | 'delete' | 'restore', condition: Condition): Promise<boolean> {
     const compile = (): Statement => this.matching(this.changing(kind), condition, 0);
     const statement = this.statements.get(`${kind} ${shapeOf(condition)}`, compile);
-    const { affected } = await this.execute(call, statement, this.bound(condition));
+    const { affected } = await this.execute(call, statement, this.table.bound(condition));
     return affected > 0;
   }
 
-  private changing(kind: 'softDelete' | 'delete' | 'restore'): Restrictable<T> {
+  private changing(kind: 'softDelete' | 'delete' | 'restore'): Restrictable {
     const { updateDateColumn, deleteDateColumn } = this.table.metadata;
     if (kind === 'delete' || !deleteDateColumn || !updateDateColumn || !isMysql(this.dataSource))
       return this.table.repository.createQueryBuilder()[kind]();
@@ -158,15 +157,12 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return statement(values, this.table.runner(call));
   }
 
-  private bound(condition: Condition): unknown[] {
-    return boundValues(condition, this.dataSource);
-  }
-
   /** @param rows the columns of each row; its other ones get their defaults */
-  private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning<T> {
+  private insertion(rows: readonly (readonly ColumnMetadata[])[], fields: readonly Field[] | undefined): Returning {
     let parameters = 0;
     const values = rows.map((columns) => valueSet(columns.map((column) => [column, placeholder(parameters++)])));
-    const query = intoColumns(this.table.repository.createQueryBuilder().insert(), this.table.metadata)
+    const query = this.table
+      .insertInto(this.table.repository.createQueryBuilder().insert())
       .values(values as never)
       .updateEntity(false)
       .setParameters(namedParameters(parameters));
@@ -182,7 +178,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return { statement: compile(() => ` RETURNING ${returned.join(', ')}`), recordOf: row?.recordOf };
   }
 
-  private replacement(sent: Values, condition: Condition, fields: readonly Field[] | undefined): Returning<T> {
+  private replacement(sent: Values, condition: Condition, fields: readonly Field[] | undefined): Returning {
     let parameters = 0;
     const sqlOf = (field: Field): (() => string) =>
       sent.get(field) === DATABASE_DEFAULT
@@ -195,7 +191,7 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
     return { statement: this.matching(query, condition, parameters, end), recordOf: row?.recordOf };
   }
 
-  private setting(sql: readonly SqlByColumn[]): UpdateQueryBuilder<T> {
+  private setting(sql: readonly SqlByColumn[]): UpdateQueryBuilder<object> {
     const values = valueSet([...sql, ...renewedColumns(this.table.metadata, this.dataSource)]);
     return this.table.repository
       .createQueryBuilder()
@@ -204,16 +200,16 @@ export class CompiledWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** @param first the number of the condition's first parameter */
-  private matching(query: Restrictable<T>, condition: Condition, first: number, end?: StatementEnd): Statement {
+  private matching(query: Restrictable, condition: Condition, first: number, end?: StatementEnd): Statement {
     const { tableName } = this.table.metadata;
     const where = conditionSql(condition, this.dataSource.driver.escape(tableName), this.dataSource, first);
-    query.where(where, namedParameters(first + this.bound(condition).length));
+    query.where(where, namedParameters(first + this.table.bound(condition).length));
     return compileStatement(this.dataSource, 'master', query, end);
   }
 }
 
-type SoftDeleteQueryBuilder<T extends object> = ReturnType<QueryBuilder<T>['softDelete']>;
-type Restrictable<T extends object> = UpdateQueryBuilder<T> | SoftDeleteQueryBuilder<T> | DeleteQueryBuilder<T>;
+type SoftDeleteBuilder = ReturnType<QueryBuilder<object>['softDelete']>;
+type Restrictable = UpdateQueryBuilder<object> | SoftDeleteBuilder | DeleteQueryBuilder<object>;
 
 /** SQL instead of a value: the query builder writes it in the place of the value. */
 const placeholder = (place: number) => (): string => `:${parameterName(place)}`;

@@ -14,14 +14,14 @@ import type { Reader } from './reader.js';
 import { isMalformed } from './row-projection.js';
 import type { Table } from './table.js';
 
-export class EntityLoader<T extends object> {
+export class EntityLoader {
   constructor(
-    private readonly table: Table<T>,
-    private readonly reader: Reader<T>,
+    private readonly table: Table,
+    private readonly reader: Reader,
   ) {}
 
   /** Listeners are called with the entity, so it is loaded first. They may write its row, which is not locked. */
-  async find(call: Call, key: unknown, condition: Condition): Promise<T | null> {
+  async find(call: Call, key: unknown, condition: Condition): Promise<object | null> {
     const { key: primary } = this.table.schema;
     if (!(await this.reader.findOne(call, condition, primary.fields))) return null;
     const entity = await this.load(call, key, {});
@@ -33,7 +33,7 @@ export class EntityLoader<T extends object> {
   }
 
   /** The entity that `save` reads to compare, with the keys of the relations that the changed one has. */
-  stored(call: Call, key: unknown, changed: T): Promise<T | null> {
+  stored(call: Call, key: unknown, changed: object): Promise<object | null> {
     const relations = this.table.metadata.relations.flatMap((relation) =>
       relation.getEntityValue(changed) === undefined ? [] : relation.propertyPath,
     );
@@ -41,7 +41,7 @@ export class EntityLoader<T extends object> {
   }
 
   /** Hidden columns too: TypeORM stores NULL in those that are missing when the entity is saved again. */
-  private load(call: Call, key: unknown, options: FindManyOptions<T>): Promise<T | null> {
+  private load(call: Call, key: unknown, options: FindManyOptions<object>): Promise<object | null> {
     const { schema, metadata } = this.table;
     const select = {};
     for (const { isVirtual, propertyPath } of metadata.columns)

@@ -62,8 +62,8 @@ export const valueOf = (field: Field, record: object | undefined): unknown => va
  * An entity of a record that is in the table. TypeORM writes each enumerable property, also of the prototype. Listeners
  * see the key and what the prototype has, which are not enumerable: so no statement sets them.
  */
-export function entityOf<T extends object>({ prototype }: Type<T>, key: EntityKey<Field>, held: unknown): T {
-  const entity = Object.create(prototype as object) as T;
+export function entityOf({ prototype }: Type, key: EntityKey<Field>, held: unknown): object {
+  const entity = Object.create(prototype as object) as object;
   const hidden = { enumerable: false, configurable: true };
   for (const name in entity) Object.defineProperty(entity, name, { ...findProperty(prototype, name), ...hidden });
   for (const [index, { property }] of key.fields.entries())

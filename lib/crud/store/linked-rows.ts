@@ -10,12 +10,12 @@ import { asRead } from './row-projection.js';
 const aliasOf = (name: string): string => `link_${name}`;
 
 /** Joins the links with the related records, and selects both keys. */
-export function joinLinks<T extends ObjectLiteral>(
-  query: SelectQueryBuilder<T>,
+export function joinLinks(
+  query: SelectQueryBuilder<object>,
   links: LinkSelection,
   parameters: ObjectLiteral,
   dataSource: DataSource,
-): SelectQueryBuilder<T> {
+): SelectQueryBuilder<object> {
   const on = linkCondition(links, query.escape(RECORD), dataSource);
   const column = (name: string): string => `${query.escape(LINKS)}.${query.escape(name)}`;
   query.withDeleted().innerJoin(linkSql(links, dataSource), LINKS, on, parameters).limit(links.most);

@@ -1,11 +1,11 @@
 /** Reads the table of a resource: by compiled statements, unless it has to be read through its repository. */
-import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import { BoundedMap } from '../../http/bounded-map.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
-import { and, ascending, boundValues, shapeOf, type Condition } from '../sql/condition.js';
+import { and, ascending, EVERYTHING, shapeOf, type Condition } from '../sql/condition.js';
 import { dialectOf } from '../sql/dialect.js';
 import { blocksAfter, type Position } from '../sql/keyset.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
@@ -13,42 +13,41 @@ import { joinLinks, linkedKeys } from './linked-rows.js';
 import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
 import { aggregateRows } from './aggregation.js';
 import type { Call } from './call.js';
-import { addCondition, addLock, addSort } from './query-parts.js';
 import { compileRow } from './row-projection.js';
 import type { Selection, Table } from './table.js';
 
-export interface PositionedRecord<T> {
-  readonly record: T;
+export interface PositionedRecord {
+  readonly record: object;
   readonly position: Position;
 }
 
 /** A related record of an owner. One that several owners have comes once for each. */
-interface LinkedRecord<T> {
+interface LinkedRecord {
   readonly owner: unknown;
-  readonly record: T;
+  readonly record: object;
 }
 
 /** Records, and the row of each with the values that a statement selects beside them. */
-export interface ReadResult<T> {
-  readonly records: T[];
+export interface ReadResult {
+  readonly records: object[];
   readonly rows: readonly RawRow[];
 }
 
 /** Records have the selected fields and nothing else; their prototype is the entity's. */
-export abstract class Reader<T extends object> {
+export abstract class Reader {
   protected readonly dataSource: DataSource;
 
-  constructor(protected readonly table: Table<T>) {
+  constructor(protected readonly table: Table) {
     this.dataSource = table.dataSource;
   }
 
   abstract count(call: Call, condition: Condition): Promise<number>;
   abstract exists(call: Call, condition: Condition): Promise<boolean>;
   /** @param keys read as the position of each row */
-  protected abstract read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<ReadResult<T>>;
-  protected abstract readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>>;
+  protected abstract read(call: Call, selection: Selection, keys?: readonly Field[]): Promise<ReadResult>;
+  protected abstract readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult>;
 
-  async find(call: Call, selection: Selection): Promise<T[]> {
+  async find(call: Call, selection: Selection): Promise<object[]> {
     const { isLocked } = selection;
     // SQLite has no locks: there a transaction has the connection for itself.
     const mayLock = isLocked && !isSqlite(this.dataSource) && this.table.runner(call) !== undefined;
@@ -66,7 +65,7 @@ export abstract class Reader<T extends object> {
    */
   async findAfter(call: Call, list: Omit<Selection, 'range'>, limit: number, after: Position | undefined) {
     const keys = list.sort.map(({ field }) => field);
-    const found: PositionedRecord<T>[] = [];
+    const found: PositionedRecord[] = [];
     for (const { condition, sort } of blocksAfter(list.sort, after)) {
       const range = { limit: limit - found.length, offset: 0 };
       const block = { ...list, condition: and(list.condition, condition), sort, range };
@@ -79,7 +78,16 @@ export abstract class Reader<T extends object> {
     return found;
   }
 
-  async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord<T>[]> {
+  /** Selects the values of the sort, which make the position of a row. */
+  protected selectPosition(query: SelectQueryBuilder<object>, keys: readonly Field[]): void {
+    const dialect = dialectOf(this.dataSource);
+    for (const [place, field] of keys.entries()) {
+      const name = `${query.escape(query.alias)}.${query.escape(field.column.databaseName)}`;
+      query.addSelect(dialect.exactText(name, field), positionAlias(place));
+    }
+  }
+
+  async findLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<LinkedRecord[]> {
     const { records, rows } = await this.readLinked(call, links, fields);
     const { owner } = linkedKeys(links, this.dataSource);
     return records.map((record, index) => ({ record, owner: owner(rows[index] ?? {}) }));
@@ -115,27 +123,14 @@ function figureOf(rows: unknown): number | undefined {
 
 const positionAlias = (place: number): string => `key${place}`;
 
-/** Selects the values of the sort, which make the position of a row. */
-export function selectPosition<T extends ObjectLiteral>(
-  query: SelectQueryBuilder<T>,
-  keys: readonly Field[],
-  dataSource: DataSource,
-): void {
-  const dialect = dialectOf(dataSource);
-  for (const [place, field] of keys.entries()) {
-    const name = `${query.escape(query.alias)}.${query.escape(field.column.databaseName)}`;
-    query.addSelect(dialect.exactText(name, field), positionAlias(place));
-  }
-}
-
-interface CompiledRead<T> {
+interface CompiledRead {
   readonly statement: Statement;
-  readonly recordOf: (row: RawRow) => T;
+  readonly recordOf: (row: RawRow) => object;
 }
 
 /** Reads without entities: one function makes the record of a row. */
-export class CompiledReader<T extends object> extends Reader<T> {
-  private readonly reads = new BoundedMap<CompiledRead<T>>();
+export class CompiledReader extends Reader {
+  private readonly reads = new BoundedMap<CompiledRead>();
   private readonly figures = new BoundedMap<Statement>();
 
   async count(call: Call, condition: Condition): Promise<number> {
@@ -149,19 +144,19 @@ export class CompiledReader<T extends object> extends Reader<T> {
     return rows.length > 0;
   }
 
-  protected read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult<T>> {
+  protected read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult> {
     const { condition, range } = selection;
-    const values = boundValues(condition, this.dataSource);
+    const values = this.table.bound(condition);
     if (range) values.push(range.limit, range.offset);
     return this.run(call, shapeOfSelection(selection, keys), values, () => this.compile(call, selection, keys));
   }
 
-  protected readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>> {
+  protected readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult> {
     const values = linkValues(links, this.dataSource);
     return this.run(call, shapeOfLinks(links, fields), values, () => this.compileLinked(call, links, fields));
   }
 
-  private async run(call: Call, shape: string, values: readonly unknown[], compile: () => CompiledRead<T>) {
+  private async run(call: Call, shape: string, values: readonly unknown[], compile: () => CompiledRead) {
     const { statement, recordOf } = this.reads.get(`${call.writes} ${shape}`, compile);
     const { rows } = await statement(values, this.table.runner(call));
     return { records: rows.map(recordOf), rows };
@@ -170,33 +165,31 @@ export class CompiledReader<T extends object> extends Reader<T> {
   private select(call: Call, selected: string, condition: Condition): ReturnType<Statement> {
     const compile = (): Statement => this.statement(this.table.query(call).select(selected, 'found'), condition);
     const statement = this.figures.get(`${call.writes} ${selected} ${shapeOf(condition)}`, compile);
-    return statement(boundValues(condition, this.dataSource), this.table.runner(call));
+    return statement(this.table.bound(condition), this.table.runner(call));
   }
 
-  private compile(call: Call, selection: Selection, keys: readonly Field[]): CompiledRead<T> {
+  private compile(call: Call, selection: Selection, keys: readonly Field[]): CompiledRead {
     const { condition, fields, sort, range, isLocked } = selection;
     const row = compileRow(this.table, fields);
-    const query = addLock(addSort(row.select(this.table.query(call)), sort, this.dataSource), isLocked);
-    selectPosition(query, keys, this.dataSource);
-    const first = boundValues(condition, this.dataSource).length;
+    const query = this.table.addSort(row.select(this.table.query(call)), sort, isLocked);
+    this.selectPosition(query, keys);
+    const first = this.table.bound(condition).length;
     const end: StatementEnd = (parameter) => ` LIMIT ${parameter(first)} OFFSET ${parameter(first + 1)}`;
     return { statement: this.statement(query, condition, range && end), recordOf: row.recordOf };
   }
 
-  private compileLinked(call: Call, links: LinkSelection, fields: readonly Field[]): CompiledRead<T> {
-    const { dataSource } = this;
+  private compileLinked(call: Call, links: LinkSelection, fields: readonly Field[]): CompiledRead {
     const row = compileRow(this.table, fields);
-    const names = namedParameters(linkValues(links, dataSource).length);
-    const query = joinLinks(row.select(this.table.query(call)), links, names, dataSource);
-    const sorted = addSort(query, ascending(links.related.fields), dataSource);
-    const mode = dataSource.defaultReplicationModeForReads();
-    return { statement: compileStatement(dataSource, mode, sorted), recordOf: row.recordOf };
+    const names = namedParameters(linkValues(links, this.dataSource).length);
+    const query = joinLinks(row.select(this.table.query(call)), links, names, this.dataSource);
+    const statement = this.statement(this.table.addSort(query, ascending(links.related.fields)));
+    return { statement, recordOf: row.recordOf };
   }
 
-  private statement(query: SelectQueryBuilder<T>, condition: Condition, end?: StatementEnd): Statement {
-    const names = namedParameters(boundValues(condition, this.dataSource).length);
+  private statement(query: SelectQueryBuilder<object>, condition: Condition = EVERYTHING, end?: StatementEnd) {
+    const names = namedParameters(this.table.bound(condition).length);
     const mode = this.dataSource.defaultReplicationModeForReads();
-    return compileStatement(this.dataSource, mode, addCondition(query, condition, names, this.dataSource), end);
+    return compileStatement(this.dataSource, mode, this.table.addCondition(query, condition, names), end);
   }
 }
 

@@ -21,9 +21,9 @@ import { parentFieldOf, TreeWriter } from './tree-writer.js';
 export const STORE_OPERATIONS = ['read', 'create', 'update', 'delete', 'restore'] as const;
 export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
-export interface RecordStore<T extends object = object> {
-  readonly reader: Reader<T>;
-  readonly writers: Readonly<Record<Exclude<StoreOperation, 'read'>, RecordWriter<T>>>;
+export interface RecordStore {
+  readonly reader: Reader;
+  readonly writers: Readonly<Record<Exclude<StoreOperation, 'read'>, RecordWriter>>;
   /** The operations that run code of the application: listeners, subscribers or a repository of its own. */
   readonly runsAppCode: ReadonlySet<StoreOperation>;
   /** The operations that may call listeners, which must not happen for a record that does not exist. */
@@ -46,11 +46,7 @@ export interface WriteTraits {
  * Decides how each operation reads and writes. Subscribers of the data source must be known by then.
  * @throws InvalidOptionError for a repository that replaces methods which read
  */
-export function createStore<T extends object>(
-  resource: StoredResource<T>,
-  repository: Repository<T>,
-  database: Database,
-): RecordStore<T> {
+export function createStore(resource: StoredResource, repository: Repository<object>, database: Database): RecordStore {
   assertReadable(repository, resource.options.entity);
   const { dataSource } = database;
   // Nest injects a new TreeRepository for each tree.

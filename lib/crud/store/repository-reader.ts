@@ -1,6 +1,6 @@
 /** Reads a resource through TypeORM's query builder, which hydrates entities: listeners and transformers run. */
 import { isDeepStrictEqual } from 'node:util';
-import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { DataSource, SelectQueryBuilder } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import { columnValue } from '../../entities/entity-instances.js';
 import type { EntityDescription, Field } from '../../entities/entity-schema.js';
@@ -12,15 +12,14 @@ import { identityOf, joinLinks, linkedKeys } from './linked-rows.js';
 import type { RawRow } from '../sql/statement.js';
 import type { Call } from './call.js';
 import { setAtPath } from './entity-values.js';
-import { addLock, addSort } from './query-parts.js';
-import { Reader, selectPosition, type ReadResult } from './reader.js';
+import { Reader, type ReadResult } from './reader.js';
 import { isMalformed, malformedColumns, markMalformed, nullIfMalformed, selectRaw } from './row-projection.js';
 import type { Selection, Table } from './table.js';
 
-export class RepositoryReader<T extends object> extends Reader<T> {
-  private readonly projection: ReturnType<typeof compileProjection<T>>;
+export class RepositoryReader extends Reader {
+  private readonly projection: ReturnType<typeof compileProjection>;
 
-  constructor(table: Table<T>) {
+  constructor(table: Table) {
     super(table);
     this.projection = compileProjection(table.schema, this.dataSource);
   }
@@ -35,20 +34,20 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     return row !== undefined;
   }
 
-  protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult<T>> {
+  protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult> {
     const { condition, fields, sort, range, isLocked } = selection;
-    const query = addLock(addSort(this.select(call, condition), sort, this.dataSource), isLocked);
+    const query = this.table.addSort(this.select(call, condition), sort, isLocked);
     for (const { column, property } of fields) if (!column.isSelect) query.addSelect(`${RECORD}.${property}`);
-    selectPosition(query, keys, this.dataSource);
+    this.selectPosition(query, keys);
     if (range) query.offset(range.offset).limit(range.limit);
     const { entities, raw } = await this.load(query);
     return this.recordsOf(fields, raw, await this.entitiesOf(call, entities, raw));
   }
 
-  protected async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult<T>> {
+  protected async readLinked(call: Call, links: LinkSelection, fields: readonly Field[]): Promise<ReadResult> {
     const parameters = parametersOf(linkValues(links, this.dataSource));
     const query = joinLinks(this.select(call, EVERYTHING), links, parameters, this.dataSource);
-    addSort(query, ascending(links.related.fields), this.dataSource);
+    this.table.addSort(query, ascending(links.related.fields));
     const { entities, raw } = await this.load(query);
     const { related } = linkedKeys(links, this.dataSource);
     // TypeORM makes one entity of the rows with one key.
@@ -63,7 +62,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
     return this.recordsOf(fields, raw, rowEntities);
   }
 
-  private select(call: Call, condition: Condition): SelectQueryBuilder<T> {
+  private select(call: Call, condition: Condition): SelectQueryBuilder<object> {
     const query = this.table.matching(call, condition);
     this.projection.select(query);
     return query;
@@ -73,15 +72,16 @@ export class RepositoryReader<T extends object> extends Reader<T> {
   private recordsOf(
     fields: readonly Field[],
     raw: readonly RawRow[],
-    entities: readonly (T | undefined)[],
-  ): ReadResult<T> {
+    entities: readonly (object | undefined)[],
+  ): ReadResult {
     const rows = raw.filter((_, index) => entities[index]);
     const loaded = entities.filter((entity) => entity !== undefined);
-    const record = (entity: T, index: number): T => this.projection.recordOf(entity, rows[index] ?? {}, fields);
+    const record = (entity: object, index: number): object =>
+      this.projection.recordOf(entity, rows[index] ?? {}, fields);
     return { records: loaded.map(record), rows };
   }
 
-  private async entitiesOf(call: Call, entities: readonly T[], raw: readonly RawRow[]) {
+  private async entitiesOf(call: Call, entities: readonly object[], raw: readonly RawRow[]) {
     if (entities.length === raw.length) return entities;
     const { key: primary } = this.table.schema;
     if (primary.fields.length === 0) {
@@ -106,7 +106,7 @@ export class RepositoryReader<T extends object> extends Reader<T> {
   }
 
   /** A malformed value makes TypeORM fail for all rows: then only the rows are read, with each column by its property. */
-  private async load(query: SelectQueryBuilder<T>): Promise<{ entities: T[]; raw: RawRow[] }> {
+  private async load(query: SelectQueryBuilder<object>): Promise<{ entities: object[]; raw: RawRow[] }> {
     try {
       return await query.getRawAndEntities<RawRow>();
     } catch (error) {
@@ -134,14 +134,14 @@ export class RepositoryReader<T extends object> extends Reader<T> {
 const plain = (alias: string): string => `${alias}plain`;
 
 /** From an entity to the record that a client sees, compiled once for a resource. */
-function compileProjection<T extends ObjectLiteral>(schema: EntityDescription, { driver }: DataSource) {
+function compileProjection(schema: EntityDescription, { driver }: DataSource) {
   const aliases = new Map(
     schema.fields
       .filter((field) => field.reference || field.textRead || schema.key.fields.includes(field))
       .map((field, index) => [field, `extra${index}`]),
   );
 
-  const valueOf = (field: Field, entity: T, raw: RawRow): unknown => {
+  const valueOf = (field: Field, entity: object, raw: RawRow): unknown => {
     const { column, reference, textRead } = field;
     const alias = aliases.get(field) ?? '';
     const held: unknown = reference ? undefined : columnValue(column, entity);
@@ -152,7 +152,7 @@ function compileProjection<T extends ObjectLiteral>(schema: EntityDescription, {
   };
   return {
     /** Adds what an entity does not hold: references, and values that the driver would change. */
-    select(query: SelectQueryBuilder<T>): void {
+    select(query: SelectQueryBuilder<object>): void {
       for (const [field, alias] of aliases) {
         selectRaw(query, field, alias);
         if (!field.reference) query.addSelect(`(${query.alias}.${field.property})`, plain(alias));
@@ -164,8 +164,8 @@ function compileProjection<T extends ObjectLiteral>(schema: EntityDescription, {
      * The prototype is the entity's, for an application's serializer.
      * @param raw the row with the columns that the entity does not hold, where they were selected
      */
-    recordOf(entity: T, raw: RawRow, fields: readonly Field[]): T {
-      const record = Object.create(schema.prototype) as T;
+    recordOf(entity: object, raw: RawRow, fields: readonly Field[]): object {
+      const record = Object.create(schema.prototype) as object;
       for (const field of fields) setAtPath(record, field.path, valueOf(field, entity, raw));
       markMalformed(record, malformedColumns(entity));
       return record;

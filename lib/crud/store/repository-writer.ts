@@ -1,10 +1,11 @@
 /** Writes a resource through the methods of its repository: listeners and subscribers run. */
 import { isDeepStrictEqual } from 'node:util';
-import { type RemoveOptions, QueryFailedError, type QueryRunner, Repository, TypeORMError } from 'typeorm';
+import type { DataSource, QueryRunner, RemoveOptions } from 'typeorm';
+import { QueryFailedError, Repository, TypeORMError } from 'typeorm';
 import { columnValue, propertyOf, valueAt } from '../../entities/entity-instances.js';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { Field } from '../../entities/entity-schema.js';
-import { isPostgres } from '../../entities/database-family.js';
+import { isPostgres, isSqlite } from '../../entities/database-family.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { arraySql } from '../../entities/text-reads.js';
 import type { Condition } from '../sql/condition.js';
@@ -14,29 +15,28 @@ import type { Call } from './call.js';
 import { EntityLoader } from './entity-loader.js';
 import { announce, changedColumns, changesOf, type EntityEvent, hears } from './entity-events.js';
 import { entityOf, fill, setAtPath, setOwn } from './entity-values.js';
-import { intoColumns, lastKey } from './query-parts.js';
 import type { Inserted, NewRow, RecordWriter, Table } from './table.js';
 import type { Reader } from './reader.js';
 import { refusalOf } from './row-projection.js';
 
 type Deletion = Exclude<EntityEvent, 'insert' | 'update'>;
 
-export class RepositoryWriter<T extends object> implements RecordWriter<T> {
+export class RepositoryWriter implements RecordWriter {
   /** The events in which code of the application takes part. */
   protected readonly events: ReadonlySet<EntityEvent>;
-  private readonly loader: EntityLoader<T>;
+  private readonly loader: EntityLoader;
 
   constructor(
-    protected readonly table: Table<T>,
-    protected readonly reader: Reader<T>,
+    protected readonly table: Table,
+    protected readonly reader: Reader,
   ) {
     this.loader = new EntityLoader(table, reader);
     const all = ['insert', 'update', 'remove', 'soft-remove', 'recover'] as const;
     this.events = new Set(all.filter((each) => hears(each, table.metadata, table.dataSource)));
   }
 
-  async insert(call: Call, rows: readonly NewRow<T>[]): Promise<readonly Inserted<T>[]> {
-    const inserted: Inserted<T>[] = [];
+  async insert(call: Call, rows: readonly NewRow[]): Promise<readonly Inserted[]> {
+    const inserted: Inserted[] = [];
     for (const { entity, values } of rows) {
       const { key } = this.table.schema;
       // A constant that the class gives every new entity is no key.
@@ -50,7 +50,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** @returns an object with the key */
-  protected async insertEntity(call: Call, entity: T, _values: Values): Promise<object> {
+  protected async insertEntity(call: Call, entity: object, _values: Values): Promise<object> {
     const { metadata, schema } = this.table;
     const isHeard = this.announces('insert');
     if (isHeard) await announce('Before', 'insert', this.runner(call), [metadata, entity]);
@@ -60,7 +60,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     fill(entity, new Map([...arrays.keys()].map((field) => [field, storable.get(field)])));
     const repository = this.table.methods(call);
     const builder = (isHeard ? this.table.manager(call) : repository.manager).createQueryBuilder().insert();
-    const insert = intoColumns(builder, metadata).values(entity).callListeners(!isHeard);
+    const insert = this.table.insertInto(builder).values(entity).callListeners(!isHeard);
     const isOwn = repository.insert !== Repository.prototype.insert;
     try {
       const { identifiers } = await (isOwn ? repository.insert(entity as never) : insert.execute());
@@ -82,7 +82,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     }
   }
 
-  async update(...args: Parameters<RecordWriter<T>['update']>): Promise<object | undefined> {
+  async update(...args: Parameters<RecordWriter['update']>): Promise<object | undefined> {
     const [call, key, condition, values, , check] = args;
     if (this.announces('update')) return this.updateHeard(...args);
     await check?.(call);
@@ -95,7 +95,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
   }
 
   /** Like `save`, but for the statement: it has the condition, and exact values. */
-  private async updateHeard(...args: Parameters<RecordWriter<T>['update']>) {
+  private async updateHeard(...args: Parameters<RecordWriter['update']>) {
     const [call, key, condition, values, , check] = args;
     const { metadata, schema } = this.table;
     const { dataSource } = this.table;
@@ -159,7 +159,7 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const { metadata, schema } = this.table;
     const method = event === 'soft-remove' ? 'softRemove' : event;
     const repository = this.table.methods(call);
-    const change = repository[method] as (entity: T, options: RemoveOptions) => Promise<T>;
+    const change = repository[method] as (entity: object, options: RemoveOptions) => Promise<object>;
     // TypeORM calls the listeners of eager relations too.
     const listeners = change !== Repository.prototype[method] || metadata.eagerRelations.length > 0;
     const entity = await this.loader.find(call, key, condition);
@@ -217,4 +217,13 @@ export class RepositoryWriter<T extends object> implements RecordWriter<T> {
     const isOwn = [row?.found, `${row?.found}0`].some((own) => Math.abs(Number(own) - Number(key)) < 2_048);
     return isOwn ? row?.found : key;
   }
+}
+
+/** Reads the key that the connection has generated last. */
+function lastKey(dataSource: DataSource): string {
+  if (isSqlite(dataSource)) return 'SELECT CAST(last_insert_rowid() AS TEXT) AS found';
+  if (!isPostgres(dataSource)) return 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS found';
+  const sequence = 'pg_get_serial_sequence($1, $2)';
+  // It fails where no key was taken.
+  return `SELECT CAST(currval(${sequence}) AS TEXT) AS found WHERE pg_sequence_last_value(${sequence}) IS NOT NULL`;
 }

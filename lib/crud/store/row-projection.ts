@@ -11,7 +11,7 @@ import type { Table } from './table.js';
 const logger = new Logger('CrudModule');
 
 /** From a row of the driver to the record, compiled once for a set of fields: no entity is hydrated. */
-export function compileRow<T extends object>({ schema, dataSource }: Table<T>, fields: readonly Field[]) {
+export function compileRow({ schema, dataSource }: Table, fields: readonly Field[]) {
   // Malformed values are logged with the key.
   const selected = [...new Set([...fields, ...schema.key.fields])].map((field, index) => {
     return { field, alias: `c${index}`, set: compileSet(field), read: compileRead(field, dataSource) };
@@ -22,7 +22,7 @@ export function compileRow<T extends object>({ schema, dataSource }: Table<T>, f
   const Record = function Record() {} as unknown as new () => Record<string, unknown>;
   Record.prototype = schema.prototype;
   return {
-    select(query: SelectQueryBuilder<T>): SelectQueryBuilder<T> {
+    select(query: SelectQueryBuilder<object>): SelectQueryBuilder<object> {
       query.select([]);
       for (const { field, alias } of selected) selectRaw(query, field, alias);
       return query;
@@ -31,7 +31,7 @@ export function compileRow<T extends object>({ schema, dataSource }: Table<T>, f
       const column = asRead(field, dataSource.driver.escape(field.column.databaseName));
       return `${column} AS ${dataSource.driver.escape(alias)}`;
     }),
-    recordOf(row: RawRow): T {
+    recordOf(row: RawRow): object {
       const record = new Record();
       for (const { alias, set, read, field } of columns)
         try {
@@ -40,7 +40,7 @@ export function compileRow<T extends object>({ schema, dataSource }: Table<T>, f
           const key = keys.map((each) => row[each.alias]);
           set(record, nullIfMalformed(error, field.column, key, record));
         }
-      return record as T;
+      return record as object;
     },
   };
 }
@@ -105,7 +105,7 @@ export function compileRead({ column, type, reference, textRead }: Field, { driv
 }
 
 /** Selects a column as the driver reads it. The parentheses keep TypeORM from hydrating a relation. */
-export function selectRaw<T extends object>(query: SelectQueryBuilder<T>, field: Field, alias: string): void {
+export function selectRaw(query: SelectQueryBuilder<object>, field: Field, alias: string): void {
   query.addSelect(asRead(field, `${query.alias}.${field.property}`), alias);
 }
 

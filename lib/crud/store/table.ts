@@ -4,6 +4,7 @@ import type {
   EntityManager,
   EntityMetadata,
   FindOptionsWhere,
+  InsertQueryBuilder,
   ObjectLiteral,
   QueryRunner,
   SelectQueryBuilder,
@@ -16,27 +17,27 @@ import type { Values } from '../../entities/record-input.js';
 import type { RecordParameters } from '../query/record-request.js';
 import { boundValues, isEverything, type Condition, type SortKey } from '../sql/condition.js';
 import { conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { dialectOf, orderBy } from '../sql/dialect.js';
 import { OPERATORS } from '../sql/operators.js';
 import { managerOf, type Call } from './call.js';
 import type { Database } from './database.js';
-import { addCondition } from './query-parts.js';
 
-export interface StoredResource<T extends object = object> {
-  readonly options: { readonly entity: Type<T> };
+export interface StoredResource {
+  readonly options: { readonly entity: Type };
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
   readonly list: Pick<RecordParameters, 'linkable'>;
 }
 
-export class Table<T extends object> {
-  readonly entity: Type<T>;
+export class Table {
+  readonly entity: Type;
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
   readonly dataSource: DataSource;
 
   constructor(
-    { options, metadata, schema }: StoredResource<T>,
-    readonly repository: Repository<T>,
+    { options, metadata, schema }: StoredResource,
+    readonly repository: Repository<object>,
     readonly database: Database,
   ) {
     this.entity = options.entity;
@@ -56,25 +57,50 @@ export class Table<T extends object> {
   }
 
   /** The repository in the transaction of the call. */
-  methods(call: Call): Repository<T> {
+  methods(call: Call): Repository<object> {
     const manager = managerOf(call, this.database);
     return manager && this.repository instanceof Repository ? manager.withRepository(this.repository) : this.repository;
   }
 
   /** What a write reads decides what is written. */
-  query({ writes }: Call, repository = this.repository): SelectQueryBuilder<T> {
+  query({ writes }: Call, repository = this.repository): SelectQueryBuilder<object> {
     const query = repository.createQueryBuilder(RECORD);
     return writes ? readPrimary(query) : query;
   }
 
   /** Reads in the transaction of the call, never from the query cache of the data source: a write may depend on it. */
-  matching(call: Call, condition: Condition): SelectQueryBuilder<T> {
+  matching(call: Call, condition: Condition): SelectQueryBuilder<object> {
     const query = this.query(call, this.methods(call)).cache(false);
-    return addCondition(query, condition, this.parametersOf(condition), this.dataSource);
+    return this.addCondition(query, condition, this.parametersOf(condition));
+  }
+
+  /** @param parameters the values by the names of the parameters, or what stands for them */
+  addCondition(query: SelectQueryBuilder<object>, condition: Condition, parameters: ObjectLiteral) {
+    // The condition says whether deleted records are wanted.
+    query.withDeleted();
+    if (isEverything(condition)) return query;
+    return query.andWhere(conditionSql(condition, query.escape(RECORD), this.dataSource), parameters);
+  }
+
+  addSort(query: SelectQueryBuilder<object>, sort: readonly SortKey[], isLocked = false): SelectQueryBuilder<object> {
+    const dialect = dialectOf(this.dataSource);
+    for (const { field, descending } of sort) {
+      const name = `${query.escape(RECORD)}.${query.escape(field.column.databaseName)}`;
+      for (const [expression, direction] of orderBy(dialect, field, name, descending))
+        query.addOrderBy(expression, direction);
+    }
+    return isLocked ? query.setLock('pessimistic_write') : query;
+  }
+
+  /** Names every column: otherwise TypeORM leaves out the generated keys of PostgreSQL, also where one is set. */
+  insertInto(query: InsertQueryBuilder<object>): InsertQueryBuilder<object> {
+    const { target, columns } = this.metadata;
+    const properties = columns.filter(({ isInsert }) => isInsert).map(({ propertyPath }) => propertyPath);
+    return query.into<object>(target, properties);
   }
 
   /** The condition for methods of the repository: of the record with a key, or of any. */
-  where(condition: Condition): FindOptionsWhere<T> {
+  where(condition: Condition): FindOptionsWhere<object> {
     if (isEverything(condition)) return {};
     const { tableName, primaryColumns } = this.metadata;
     // A plain value, where it is enough, can be read by a repository that an application wrote.
@@ -85,17 +111,22 @@ export class Table<T extends object> {
         : [],
     );
     if (values.length === parts.length && new Set(values.map(([name]) => name)).size === primaryColumns.length)
-      return Object.fromEntries(values) as FindOptionsWhere<T>;
+      return Object.fromEntries(values) as FindOptionsWhere<object>;
     const { driver } = this.dataSource;
     // TypeORM gives `Product.id` in a SELECT, and `id` in an UPDATE or DELETE.
     const owner = (id: string): string => driver.escape(id.includes('.') ? id.slice(0, id.indexOf('.')) : tableName);
     const sql = (id: string): string => conditionSql(condition, owner(id), this.dataSource);
     const matches = Raw(sql, this.parametersOf(condition));
-    return { [primaryColumns[0]?.propertyName ?? '']: matches } as unknown as FindOptionsWhere<T>;
+    return { [primaryColumns[0]?.propertyName ?? '']: matches } as unknown as FindOptionsWhere<object>;
   }
 
   private parametersOf(condition: Condition): ObjectLiteral {
-    return parametersOf(boundValues(condition, this.dataSource));
+    return parametersOf(this.bound(condition));
+  }
+
+  /** The values of a condition in the order of its parameters, as the driver takes them. */
+  bound(condition: Condition): unknown[] {
+    return boundValues(condition, this.dataSource);
   }
 }
 
@@ -108,24 +139,20 @@ export interface Selection {
   readonly range?: { readonly limit: number; readonly offset: number };
 }
 
-export interface NewRow<T> {
-  readonly entity: T;
+export interface NewRow {
+  readonly entity: object;
   readonly values: Values;
 }
 
-export interface Inserted<T> {
+export interface Inserted {
   readonly key: unknown;
   /** Set if it was asked for, and the database has `RETURNING`. */
-  readonly record?: T | undefined;
+  readonly record?: object | undefined;
 }
 
-export interface RecordWriter<T> {
+export interface RecordWriter {
   /** @param fields read by the same statement, if it can @returns `undefined` for a record that was ignored */
-  insert(
-    call: Call,
-    rows: readonly NewRow<T>[],
-    fields?: readonly Field[],
-  ): Promise<readonly (Inserted<T> | undefined)[]>;
+  insert(call: Call, rows: readonly NewRow[], fields?: readonly Field[]): Promise<readonly (Inserted | undefined)[]>;
   /**
    * One statement, so that of two concurrent updates one stays whole.
    * @param key of the record; the condition restricts it further
@@ -140,7 +167,7 @@ export interface RecordWriter<T> {
     values: Values,
     fields?: readonly Field[],
     check?: (call: Call) => Promise<void>,
-  ): Promise<Pick<Inserted<T>, 'record'> | undefined>;
+  ): Promise<Pick<Inserted, 'record'> | undefined>;
   /** @param purges removes the row also of an entity with `@DeleteDateColumn` @returns whether a record matched */
   remove(call: Call, key: unknown, condition: Condition, purges: boolean): Promise<boolean>;
   /** Restores a record that is marked as deleted. @returns whether one matched */

@@ -26,7 +26,7 @@ const BELOW = 'refers to the record or one below it';
  * Its methods are called in a transaction. Changes of a tree wait for each other. The tree is kept by SQL, because TypeORM's
  * `save` reads through the query cache, fails for malformed JSON, and does not see that a trigger ignored a statement.
  */
-export class TreeWriter<T extends object> extends RepositoryWriter<T> {
+export class TreeWriter extends RepositoryWriter {
   private readonly tree = this.table.metadata;
   private readonly dataSource = this.table.dataSource;
   private readonly isNestedSet = this.tree.treeType === 'nested-set';
@@ -40,7 +40,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
   /** MySQL and MariaDB otherwise read the tree as it was at the first read of the transaction. */
   private readonly lock = isMysql(this.dataSource) ? ' FOR UPDATE' : '';
 
-  protected override async insertEntity(call: Call, entity: T, values: Values): Promise<object> {
+  protected override async insertEntity(call: Call, entity: object, values: Values): Promise<object> {
     const parent = values.get(this.parent);
     const isOnlyRoot = this.isNestedSet && parent == null;
     // PostgreSQL cannot lock a root that does not exist yet.
@@ -62,7 +62,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
     return { [this.id.property]: key };
   }
 
-  override async update(...args: Parameters<RepositoryWriter<T>['update']>): Promise<object | undefined> {
+  override async update(...args: Parameters<RepositoryWriter['update']>): Promise<object | undefined> {
     const [call, key, , values] = args;
     if (!values.has(this.parent)) return super.update(...args);
     await this.lockTree(call);
@@ -75,7 +75,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
     return updated;
   }
 
-  override async remove(...[call, key, condition, purges]: Parameters<RepositoryWriter<T>['remove']>) {
+  override async remove(...[call, key, condition, purges]: Parameters<RepositoryWriter['remove']>) {
     if (this.isNestedSet) await this.lockTree(call);
     // TypeORM itself closes the gap of a node whose listeners it calls. A gap that stays does no harm.
     const isClosable = this.isNestedSet && this.tree.primaryColumns.length === 1 && !this.events.has('remove');
@@ -156,12 +156,12 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
     return this.dataSource.driver.escape(column?.databaseName ?? '');
   }
 
-  private async findNode(call: Call, key: unknown, ...conditions: readonly Condition[]): Promise<T | undefined> {
+  private async findNode(call: Call, key: unknown, ...conditions: readonly Condition[]): Promise<object | undefined> {
     return key == null ? undefined : this.lockFirst(call, compare(this.id, 'eq', key), ...conditions);
   }
 
   /** Every change of the tree locks the first root. */
-  private async lockTree(call: Call): Promise<T | undefined> {
+  private async lockTree(call: Call): Promise<object | undefined> {
     const root = await this.lockFirst(call, this.isRoot);
     const changes = (): string[] => [this.nameOf(this.id.column), 'NULL'];
     await this.table.database.connections.claim(
@@ -183,7 +183,7 @@ export class TreeWriter<T extends object> extends RepositoryWriter<T> {
     await move(shared, key);
   }
 
-  private async lockFirst(call: Call, ...conditions: readonly Condition[]): Promise<T | undefined> {
+  private async lockFirst(call: Call, ...conditions: readonly Condition[]): Promise<object | undefined> {
     const read = { fields: [this.id, this.parent], range: { limit: 1, offset: 0 }, isLocked: true };
     const sort = [{ field: this.id, descending: false }];
     return (await this.reader.find(call, { condition: and(...conditions), sort, ...read }))[0];

@@ -24,14 +24,14 @@ export interface Sent extends CheckResult {
   readonly idErrors: readonly FieldError[];
 }
 
-export interface Change<T> {
+export interface Change {
   readonly kind: WriteKind;
   readonly sent: Values;
-  readonly entity: T;
+  readonly entity: object;
   readonly values: Values;
   readonly ids: SentIds;
   /** What was read of the stored record. */
-  readonly current?: T | undefined;
+  readonly current?: object | undefined;
 }
 
 /** A body may repeat the values that the path fixes. */
@@ -69,7 +69,7 @@ export function readBody(task: Task, body: JsonObject, kind: WriteKind, source =
 }
 
 /** @throws 400 naming every wrong field, 401 for an anonymous owner, 403 where the path names another owner */
-export async function checkCreated<T extends object>(task: Task<T>, sent: Sent): Promise<Change<T>> {
+export async function checkCreated(task: Task, sent: Sent): Promise<Change> {
   const { plan, call, view } = task;
   const { owner, metadata } = plan;
   const { fixed } = view;
@@ -77,11 +77,11 @@ export async function checkCreated<T extends object>(task: Task<T>, sent: Sent):
   const ownerId = owner && !isOwned && newOwnerOf(owner, call.request, fixed.get(owner.field));
   const given = owner && ownerId !== undefined ? new Map([[owner.field, ownerId], ...fixed]) : fixed;
   const checked = sent.source === 'server' ? sent : await checkBySchema(plan, 'create', sent);
-  return checkValuesOf(task, sent, checked, newEntity(metadata) as T, given);
+  return checkValuesOf(task, sent, checked, newEntity(metadata), given);
 }
 
 /** @param current the record as the caller sees it, where it has to be known @throws 400 naming every wrong field */
-export async function checkChanged<T extends object>(task: Task<T>, sent: Sent, current: T | undefined, key: unknown) {
+export async function checkChanged(task: Task, sent: Sent, current: object | undefined, key: unknown) {
   const { options, schema } = task.plan;
   const checked = sent.source === 'server' ? sent : await checkPatchBySchema(task, sent, current);
   return checkValuesOf(task, sent, checked, entityOf(options.entity, schema.key, key), task.view.fixed, current);
@@ -107,7 +107,7 @@ export const mergedFields = ({ schema, store }: Plan, values: Values, permission
 };
 
 /** The values for a hook. What the database fills in is absent. */
-export function hookValues({ schema }: Plan, { values, ids }: Pick<Change<unknown>, 'values' | 'ids'>): JsonObject {
+export function hookValues({ schema }: Plan, { values, ids }: Pick<Change, 'values' | 'ids'>): JsonObject {
   const record: Record<string, unknown> = {};
   for (const field of schema.fields)
     if (values.has(field) && values.get(field) !== DATABASE_DEFAULT) setAtPath(record, field.path, values.get(field));
@@ -171,14 +171,14 @@ function transform({ transformSent }: Plan, sent: Values, isChosen: (field: Fiel
 }
 
 /** @param given values of fields that the body need not have */
-async function checkValuesOf<T extends object>(
-  { plan }: Task<T>,
+async function checkValuesOf(
+  { plan }: Task,
   { kind, source, permissions, values: sent, ids, idErrors }: Sent,
   { values, errors }: CheckResult,
-  entity: T,
+  entity: object,
   given: Values,
-  current?: T,
-): Promise<Change<T>> {
+  current?: object,
+): Promise<Change> {
   let blank: object | undefined;
   const checked = checkValues(plan.schema, kind, values, {
     permissions,

@@ -20,11 +20,11 @@ import { assertReadBack } from './validation.js';
  * @param answer makes the body of the response, which an `Idempotency-Key` stores in the transaction of the write
  * @throws 400 naming every wrong field, 401, 403, 409
  */
-export async function createRecords<T extends object, R>(
-  task: Task<T>,
+export async function createRecords<R>(
+  task: Task,
   bodies: readonly JsonObject[],
   nameOf: NameItem,
-  answer: (created: readonly T[]) => R,
+  answer: (created: readonly object[]) => R,
 ): Promise<R> {
   const { plan, call, view } = task;
   const { hooks } = call;
@@ -32,10 +32,10 @@ export async function createRecords<T extends object, R>(
   const changes = await checkItems(bodies, nameOf, (body) => checkCreated(task, readBody(task, body, 'create')));
   await evaluateScopes(task, changes, 'create');
   const isHooked = hooks.beforeCreate !== undefined || hooks.whenCreated !== undefined;
-  const create = async (within: Task<T>): Promise<R> => {
+  const create = async (within: Task): Promise<R> => {
     // A hook sees the records of the items before.
     const parts = isHooked || createsOneByOne ? changes.map((change) => [change]) : [changes];
-    const inserted: Inserted<T>[] = [];
+    const inserted: Inserted[] = [];
     for (const [index, part] of parts.entries())
       inserted.push(...(await insert(within, part, isHooked).catch(throwFor(nameOf(index)))));
     const created = await checkItems(await readCreated(within, inserted), nameOf, (record) =>
@@ -51,11 +51,11 @@ export async function createRecords<T extends object, R>(
   return transacted(task, { ...writeOf(task, 'create', changes), steps }, create);
 }
 
-async function insert<T extends object>(task: Task<T>, changes: readonly Change<T>[], isHooked: boolean) {
+async function insert(task: Task, changes: readonly Change[], isHooked: boolean) {
   const { plan, call, view } = task;
   const { writers, traits } = plan.store;
   await assertVisible(task, changes, 'create');
-  const rows: Change<T>[] = [];
+  const rows: Change[] = [];
   for (const change of changes) rows.push(await beforeCreate(task, change));
   const write = writeOf(task, 'create', rows);
   // Where a condition decides whether the caller sees the record, or a hook may change it, it is read.
@@ -82,7 +82,7 @@ function assertKept({ schema: { name, key } }: Plan, values: Values, held: unkno
 }
 
 /** @throws 403 where a new record lies outside of what the caller may see */
-async function readCreated<T extends object>(task: Task<T>, inserted: readonly Inserted<T>[]): Promise<T[]> {
+async function readCreated(task: Task, inserted: readonly Inserted[]): Promise<object[]> {
   const returned = inserted.flatMap(({ record }) => record ?? []);
   if (returned.length === inserted.length) return returned;
   const keys = inserted.map(({ key }) => key);

@@ -13,13 +13,13 @@ import { beforeDelete, runAfter, whenDeleted } from './hooks.js';
  * @param purges whether the rows are removed also where the entity has a `@DeleteDateColumn`
  * @throws 403, 404, 412, 428, 409 where other records refer to one
  */
-export async function deleteRecords<T extends object>(task: Task<T>, targets: readonly Target[], purges: boolean) {
+export async function deleteRecords(task: Task, targets: readonly Target[], purges: boolean) {
   const { hooks } = task.call;
   const { store } = task.plan;
   let refused: Target | undefined;
   const isSeveral = targets.length > 1;
   const write = writeOf(task, 'delete', []);
-  const remove = async (within: Task<T>): Promise<void> => {
+  const remove = async (within: Task): Promise<void> => {
     const { plan, call } = within;
     refused = undefined;
     for (const target of isSeveral ? await inDeletionOrder(within, targets) : targets) {

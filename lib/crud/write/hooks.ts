@@ -19,13 +19,13 @@ const contextOf = ({ plan: { database }, call }: Task): HookContext => ({
 });
 
 /** A hook returns what it changes. A key that it sets to `undefined` counts as not sent. */
-function mergeReturned(plan: Plan, change: Change<unknown>, returned: unknown): JsonObject {
+function mergeReturned(plan: Plan, change: Change, returned: unknown): JsonObject {
   const merged = Object.entries({ ...hookValues(plan, change), ...expectJsonObject(returned) });
   return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
 }
 
 /** @returns what is written @throws what the hook throws, and 400 for wrong values that it returns */
-export async function beforeCreate<T extends object>(task: Task<T>, change: Change<T>) {
+export async function beforeCreate(task: Task, change: Change) {
   const { plan, call } = task;
   const returned = await call.hooks.beforeCreate?.(hookValues(plan, change), contextOf(task));
   if (returned === undefined) return change;
@@ -33,7 +33,7 @@ export async function beforeCreate<T extends object>(task: Task<T>, change: Chan
 }
 
 /** @returns what is written @throws 404, 403, 412, what the hook throws, and 400 for wrong values that it returns */
-export async function beforeUpdate<T extends object>(task: Task<T>, change: Change<T>, target: Target) {
+export async function beforeUpdate(task: Task, change: Change, target: Target) {
   const { plan, call, view } = task;
   const { key } = plan.schema;
   if (!call.hooks.beforeUpdate) return change;
@@ -53,11 +53,11 @@ export const storedRecord = ({ plan: { schema }, view }: Task): RecordRequest =>
 });
 
 /** Calls a hook before the commit. A record that the caller does not see any more is refused later. @throws what it throws */
-export async function runWhen<T extends object>(
-  task: Task<T>,
+export async function runWhen(
+  task: Task,
   name: 'whenCreated' | 'whenUpdated' | 'whenRestored',
   key: unknown,
-  before?: T,
+  before?: object,
 ): Promise<void> {
   const hook = task.call.hooks[name] as ((...given: readonly unknown[]) => unknown) | undefined;
   const record = hook && (await find(task, key, { request: storedRecord(task) }));
@@ -65,7 +65,7 @@ export async function runWhen<T extends object>(
 }
 
 /** @returns the record for the hook after the deletion @throws 404, 403, 412, and what the hook throws */
-export async function beforeDelete<T extends object>(task: Task<T>, target: Target) {
+export async function beforeDelete(task: Task, target: Target) {
   const { schema } = task.plan;
   const { hooks } = task.call;
   if (!hooks.beforeDelete && !hooks.whenDeleted) return undefined;
@@ -75,7 +75,7 @@ export async function beforeDelete<T extends object>(task: Task<T>, target: Targ
   return record;
 }
 
-export const whenDeleted = async <T extends object>(task: Task<T>, record: T | undefined): Promise<void> =>
+export const whenDeleted = async (task: Task, record: object | undefined): Promise<void> =>
   void (record && (await task.call.hooks.whenDeleted?.(record, contextOf(task))));
 
 /**

@@ -13,7 +13,7 @@ import { valueOf } from '../store/entity-values.js';
 import { identityOf } from '../store/linked-rows.js';
 import type { Change } from './bodies.js';
 
-type Written = Omit<Change<object>, 'ids'>;
+type Written = Omit<Change, 'ids'>;
 
 type WriteName = 'create' | 'update';
 

@@ -31,7 +31,7 @@ interface Updates {
  * @returns the records after the update, in the order of the targets
  * @throws 400 naming every wrong field, 403, 404, 409, 412, 428
  */
-export async function updateRecords<T extends object>(task: Task<T>, updates: Updates): Promise<T[]> {
+export async function updateRecords(task: Task, updates: Updates): Promise<object[]> {
   const { plan, call } = task;
   const { targets, sent } = updates;
   const merged = new Set(sent.flatMap(({ values, permissions }) => mergedFields(plan, values, permissions)));
@@ -50,7 +50,7 @@ export async function updateRecords<T extends object>(task: Task<T>, updates: Up
 }
 
 /** Sets the sent values, whatever the stored ones are. */
-async function replaceRecords<T extends object>(task: Task<T>, updates: Updates): Promise<T[]> {
+async function replaceRecords(task: Task, updates: Updates): Promise<object[]> {
   const { plan, call, view } = task;
   const { targets, sent } = updates;
   const { fields } = plan.schema.key;
@@ -78,7 +78,7 @@ const MAX_ATTEMPTS = 100;
  * changed when the transaction has locked it.
  * @param merged the fields whose stored value takes part in the result
  */
-async function mergeRecords<T extends object>(task: Task<T>, updates: Updates, merged: ReadonlySet<Field>) {
+async function mergeRecords(task: Task, updates: Updates, merged: ReadonlySet<Field>) {
   const { plan, view } = task;
   const { targets } = updates;
   const request = columnsOnly(plan, [...plan.schema.key.fields, ...view.list.readable, ...merged]);
@@ -87,7 +87,7 @@ async function mergeRecords<T extends object>(task: Task<T>, updates: Updates, m
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
     const known = current;
     const changes = await checkUpdates(task, updates, known);
-    const apply = async (within: Task<T>): Promise<T[]> => {
+    const apply = async (within: Task): Promise<object[]> => {
       const checkOf = (index: number) => async (call: Call) => {
         const found = await findColumns({ ...within, call }, targets[index]?.key, compared, true);
         const isSame = ({ path }: Field): boolean =>
@@ -117,11 +117,11 @@ const isUnlocked = ({ plan, call: { hooks } }: Task): boolean =>
   plan.store.runsAppCode.has('update') && !hooks.beforeUpdate && !hooks.whenUpdated;
 
 /** @param current the stored records, where they have to be known @throws 400 naming every wrong field */
-async function checkUpdates<T extends object>(
-  task: Task<T>,
+async function checkUpdates(
+  task: Task,
   { targets, sent, nameOf }: Updates,
-  current: readonly T[],
-): Promise<Change<T>[]> {
+  current: readonly object[],
+): Promise<Change[]> {
   const changes = await checkItems(targets, nameOf, ({ key }, index) =>
     checkChanged(task, sent[index] as Sent, current[index], key),
   );
@@ -134,28 +134,28 @@ async function checkUpdates<T extends object>(
  * @param checkOf the check of the record at a place
  * @returns the records after the update, in the order of the targets
  */
-async function applyUpdates<T extends object>(
-  task: Task<T>,
+async function applyUpdates(
+  task: Task,
   { targets, nameOf }: Updates,
-  changes: readonly Change<T>[],
+  changes: readonly Change[],
   isReturned = false,
   checkOf?: (index: number) => Check,
-): Promise<T[]> {
+): Promise<object[]> {
   const { plan } = task;
   const keyOf = (index: number): string => identityOf(plan.schema.key.write(targets[index]?.key));
   const order = [...targets.keys()];
   // Then two batches change their rows in one order, and do not wait for each other.
   if (isUnlocked(task)) order.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  let updated: T | undefined;
+  let updated: object | undefined;
   for (const index of order) {
-    const [target, change] = [targets[index] as Target, changes[index] as Change<T>];
+    const [target, change] = [targets[index] as Target, changes[index] as Change];
     updated = await updateRecord(task, target, change, checkOf?.(index)).catch(throwFor(nameOf(index)));
   }
   const records = await readUpdated(task, targets, isReturned ? updated : undefined);
   return checkItems(records, nameOf, (record, index) => assertReadBack(plan, record, changes[index]?.values));
 }
 
-async function updateRecord<T extends object>(task: Task<T>, target: Target, change: Change<T>, check?: Check) {
+async function updateRecord(task: Task, target: Target, change: Change, check?: Check) {
   const { plan, call, view } = task;
   const { key, preconditions } = target;
   const { store, metadata } = plan;
@@ -181,12 +181,12 @@ async function updateRecord<T extends object>(task: Task<T>, target: Target, cha
 }
 
 /** @throws 403 where a record lies outside of what the caller may see now */
-async function readUpdated<T extends object>(task: Task<T>, targets: readonly Target[], returned: T | undefined) {
+async function readUpdated(task: Task, targets: readonly Target[], returned: object | undefined) {
   const { plan, view } = task;
   const keys = targets.map(({ key }) => key);
   const records = returned ? [returned] : await findAll(task, keys);
   for (const [index, record] of records.entries())
     if (!record) throw view.isScoped ? new AccessRefused() : notFoundError(plan, String(targets[index]?.id));
   await runAfter(task, 'afterUpdate', records);
-  return records as T[];
+  return records as object[];
 }

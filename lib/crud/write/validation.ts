@@ -79,7 +79,7 @@ export async function validate(plan: Plan, entity: object, checked: CheckResult,
 }
 
 /** @param written all fields, where it is absent @throws 400 naming each that a transformer cannot read again */
-export function assertReadBack<T extends object>({ schema }: Plan, record: T, written?: Values): T {
+export function assertReadBack({ schema }: Plan, record: object, written?: Values): object {
   const wrong = malformedColumns(record);
   const fields = schema.fields.filter((field) => wrong.includes(field.column) && (written?.has(field) ?? true));
   if (fields.length === 0) return record;

@@ -162,7 +162,7 @@ export function planOf(
   options: Partial<CrudOptions<Article>> = {},
   findProvider: FindProvider = () => undefined,
   others: ReadonlyMap<unknown, object> = new Map(),
-): Plan<Article> {
+): Plan {
   const database = new Database(dataSource, new ConnectionQueue(dataSource));
   const resolved = resolveCrudOptions({ entity: Article, endpoint: '/articles', ...options }, standardOperations);
   const resource = compileResource(resolved, database, findProvider);
@@ -183,9 +183,9 @@ export function planOf(
   );
 }
 
-const leaf = (resource: Resource<Writer>, dataSource: DataSource): Plan =>
+const leaf = (resource: Resource, dataSource: DataSource): Plan =>
   compilePlan(
-    resource as Resource<object>,
+    resource as Resource,
     dataSource.getRepository<object>(resource.options.entity),
     { relations: () => new Map<string, Plan>(), referenced: () => [] },
     () => true,

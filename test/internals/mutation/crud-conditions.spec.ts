@@ -16,7 +16,7 @@ import type { Plan } from '../../../lib/crud/plan/plan.js';
 import { conditionSql, joinsOf, parametersOf, RECORD } from '../../../lib/crud/sql/condition-sql.js';
 import { customOperator, type FilterOperator, type OperatorName } from '../../../lib/crud/sql/operators.js';
 import { type Kind, MATCHES } from '../../crud/filter-model.js';
-import { Article, openDatabase, planOf } from './articles.js';
+import { openDatabase, planOf } from './articles.js';
 
 const COLUMNS = [
   'article_id',
@@ -44,7 +44,7 @@ const valueOf = (row: (typeof ROWS)[number], name: string): unknown => {
 };
 
 let dataSource: DataSource;
-let articles: Plan<Article>;
+let articles: Plan;
 beforeAll(async () => {
   dataSource = await openDatabase();
   articles = planOf(dataSource, {

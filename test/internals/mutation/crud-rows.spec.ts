@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => dataSource.destroy());
 
 const compile = (options: Partial<CrudOptions<Article>> = {}) => planOf(dataSource, options);
-const begin = (plan: Plan<Article>, call: Call, operation: string, deleted?: Deleted) =>
+const begin = (plan: Plan, call: Call, operation: string, deleted?: Deleted) =>
   beginTask(plan, call, operation, deleted);
 const requestOf = (user?: unknown, more: object = {}): object => ({ method: 'GET', headers: {}, user, ...more });
 const ANN = { id: 7, email: '', roles: ['EDITOR'] };
@@ -294,11 +294,11 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
     filterableFields: ['title', 'writer.name', 'sequelOf.note', 'sequelOf.writer.name', 'tags.word'] as never,
   };
   const restricted = { note: { read: ['EDITOR'] }, writerId: { read: ['EDITOR'] } } as const;
-  const view = async (plan: Plan<Article>, user: unknown) => {
+  const view = async (plan: Plan, user: unknown) => {
     const { list } = (await begin(plan, callFor(requestOf(user)), 'findAll')).view;
     return { filterable: [...list.filterable.keys()].join(), includable: [...list.includable.keys()].join() };
   };
-  const readable = async (plan: Plan<Article>, user: unknown, path: string) => {
+  const readable = async (plan: Plan, user: unknown, path: string) => {
     const { list } = (await begin(plan, callFor(requestOf(user)), 'findAll')).view;
     return list.includable.get(path)?.readable.map(({ name }) => name);
   };
@@ -351,8 +351,7 @@ describe('[7.1] [7.4] [9.3] the relations that a caller may follow', () => {
   });
 
   it('share the views among callers with the same named roles', () => {
-    const of = (plan: Plan<Article>, ...roles: string[]) =>
-      plan.viewsFor(requestOf({ id: 1, email: '', roles }) as never);
+    const of = (plan: Plan, ...roles: string[]) => plan.viewsFor(requestOf({ id: 1, email: '', roles }) as never);
     const others = new Map([[Writer, { fieldPermissions: { name: { read: ['E'] } } }]]);
     const plan = planOf(
       dataSource,
@@ -592,8 +591,7 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
 });
 
 describe('[9.2] the owner', () => {
-  const owned = (options: Partial<CrudOptions<Article>> = {}): Plan<Article> =>
-    compile({ owner: 'ownerId', ...options });
+  const owned = (options: Partial<CrudOptions<Article>> = {}): Plan => compile({ owner: 'ownerId', ...options });
   const as = (user: unknown) => callFor(requestOf(user, { params: { writerId: '5', ownerId: '5' } }));
 
   it.each<[what: string, user: unknown, rights: string]>([
@@ -633,7 +631,7 @@ describe('[9.2] the owner', () => {
   });
 
   it('of a new record is the caller, beside the values of the path', async () => {
-    const valuesOf = async (plan: Plan<Article>, user: unknown) => {
+    const valuesOf = async (plan: Plan, user: unknown) => {
       const task = await begin(plan, as(user), 'create');
       const { values } = await checkCreated(task, readBody(task, { title: 'a' }, 'create'));
       const given = [...values].filter(([{ name }, value]) => ['ownerId', 'writerId'].includes(name) && value != null);

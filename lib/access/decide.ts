@@ -40,7 +40,7 @@ export interface Access {
   /** The rules that took part, broadest first; empty where the default decides. */
   readonly rules: readonly Rule[];
   /** Whether the user and the role are those of the database, not those of the token. */
-  readonly readsCaller?: boolean;
+  readonly reloadsUser?: boolean;
 }
 
 const plain = (kind: DefaultAccess): Access => Object.freeze({ kind, requirements: [], rules: [] });
