@@ -15,7 +15,7 @@ import { loadSwagger } from '../documents/describe-controller.js';
 import { parseJson } from '../http/json-body.js';
 import { addAccess } from '../openapi/add-access.js';
 import { arrange } from '../openapi/arrange.js';
-import { compileReach, type Reach } from '../reach/reach.js';
+import { compileReach } from '../reach/reach.js';
 import { applicationOf } from '../routes/application.js';
 import type { Platform } from './arguments.js';
 import { CommandError, reasonOf } from './command-error.js';
@@ -32,17 +32,11 @@ class StopBeforeHooks implements OnModuleInit {
   }
 }
 
-export interface CompiledApplication {
-  readonly compiled: CompiledAccess;
-  readonly reach: Reach;
-}
-
-export function compileApplication(loaded: LoadedModule, platform: Platform | undefined): Promise<CompiledApplication> {
-  return inApplication(loaded, platform, async (app) => {
+export const compileApplication = (loaded: LoadedModule, platform: Platform | undefined) =>
+  inApplication(loaded, platform, async (app) => {
     const compiled = await compileAccess(app);
     return { compiled, reach: await compileReach(app, compiled) };
   });
-}
 
 /** @throws CommandError without rules */
 export async function compileAccess(app: INestApplication): Promise<CompiledAccess> {
