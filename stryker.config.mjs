@@ -4,7 +4,7 @@
  */
 export default {
   mutate: [
-    'lib/access/access.ts',
+    'lib/access/decide.ts',
     'lib/access/access-decorators.ts',
     'lib/access/access-rows.ts',
     'lib/access/matching-rules.ts',

@@ -6,9 +6,10 @@ export { InvalidOptionError } from './options/invalid-option.js';
 export { AuthModule, type AuthAsyncOptions } from './auth/auth.module.js';
 export { LoginMethod, type AuthOptions, type AuthSettings, type JwtKey } from './auth/options/auth.options.js';
 export { AuthUser, type NewUser } from './auth/users/auth-user.js';
-export { DuplicateUserError, UserRepository } from './auth/users/user.repository.js';
+export { DuplicateUserError } from './auth/users/duplicate-user.js';
+export { UserRepository } from './auth/users/user.repository.js';
 export type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './auth/users/user.repository.js';
-export { AuthEvents, type AuthEvent, type AuthEventMap, type AuthEventName } from './auth/users/auth-events.js';
+export { AuthEvents, type AuthEvent, type AuthEventMap, type AuthEventName } from './access/auth-events.js';
 export { AuthSession } from './auth/sessions/auth-session.js';
 export type { SessionOptions } from './auth/options/session-options.js';
 export type { PasswordHasher } from './auth/passwords/password-hasher.js';
@@ -31,17 +32,17 @@ export { describeForCallers } from './reach/describe-for-callers.js';
 export type { CallerDocument, CallerOperation } from './reach/describe-for-callers.js';
 
 // Users of any origin
-export { AccessModule, type AccessModuleOptions } from './user-sources/access.module.js';
-export { externalTokens, type ExternalTokensOptions } from './user-sources/external-tokens.js';
-export { fromRequest, type FromRequestOptions } from './user-sources/from-request.js';
-export type { Authenticate, AuthenticateOption, ExternalUser } from './user-sources/user-source.js';
+export { AccessModule, type AccessModuleOptions } from './access/access.module.js';
+export { externalTokens, type ExternalTokensOptions } from './auth/plugins/external-tokens.js';
+export { fromRequest, type FromRequestOptions } from './access/identity/from-request.js';
+export type { Authenticate, AuthenticateOption, ExternalUser } from './access/identity/user-source.js';
 
 // Rules
 export { SecurityConfig } from './access/security-config.js';
 export { SecurityRulesGuard } from './access/security-rules.guard.js';
-export { CurrentUser } from './access/principal.js';
-export type { Principal } from './http/principal.js';
-export type { DefaultAccess, PolicyFunction } from './access/access.js';
+export { CurrentUser } from './access/identity/handled-request.js';
+export type { Principal } from './http/caller.js';
+export type { DefaultAccess, PolicyFunction } from './access/decide.js';
 export { Authenticated, Public, Roles } from './access/access-decorators.js';
 export { AccessReport } from './access/access-rules.js';
 export type { AccessRow } from './access/access-rows.js';

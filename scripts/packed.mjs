@@ -21,10 +21,8 @@ export function emptyFolder() {
 /** Packs declarest from `dist/`. @returns what npm installs */
 export const packDeclarest = (folder) => `./${pack(folder, '--ignore-scripts').filename}`;
 
-/** Builds, checks and packs a workspace. @returns what npm installs */
+/** Checks and packs a workspace that is built. @returns what npm installs */
 export function packWorkspace(name, folder) {
-  run('npm', ['run', 'build', '--workspace', name], ROOT);
-  run('npm', ['run', 'build:admin', '--if-present', '--workspace', name], ROOT);
   run('npx', ['publint', '--strict', join('packages', name)], ROOT);
   run('npx', ['attw', '--quiet', '--profile', 'esm-only', '--pack', join('packages', name)], ROOT);
   const { filename, files } = pack(folder, '--workspace', name);

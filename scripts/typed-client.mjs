@@ -34,7 +34,6 @@ const compiled = (name) => import(pathToFileURL(join(FOLDER, 'out', `${name}.js`
 const npm = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error', '--prefer-offline'];
 execFileSync('npm', npm, { cwd: FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
 const declarest = ['dist/cli/declarest.js', 'openapi', 'sample-app/dist/access.js', '--out', DOCUMENT];
-execFileSync('npm', ['run', '-s', 'build', '--workspace', 'declarest-client'], { cwd: ROOT, stdio: 'inherit' });
 execFileSync(process.execPath, declarest, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 rmSync(GENERATED, { recursive: true, force: true });
 await Promise.all([

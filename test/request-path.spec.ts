@@ -100,9 +100,9 @@ function expectAtMost(limit: number, visited: readonly string[]): void {
   expect(visited.length, `visited ${visited.length}:\n${visited.join('\n')}`).toBeLessThanOrEqual(limit);
 }
 
-it('a public record by its id visits at most 37 files, 15 of them of crud, and 6 async functions there', async () => {
+it('a public record by its id visits at most 36 files, 15 of them of crud, and 6 async functions there', async () => {
   const { files, asyncFunctions } = await visitsOf(200, () => app.get('/products/7'));
-  expectAtMost(37, files);
+  expectAtMost(36, files);
   expectAtMost(
     15,
     files.filter((path) => path.startsWith('crud/')),
@@ -110,10 +110,10 @@ it('a public record by its id visits at most 37 files, 15 of them of crud, and 6
   expectAtMost(6, asyncFunctions);
 });
 
-it('a change of a record within the scope of a signed-in caller visits at most 59 files', async () => {
+it('a change of a record within the scope of a signed-in caller visits at most 58 files', async () => {
   const change = { json: { note: 'changed' }, headers: bearer() };
   const { files } = await visitsOf(200, () => request(app.url, 'PATCH', '/orders/1', change));
-  expectAtMost(59, files);
+  expectAtMost(58, files);
 });
 
 it('a login that starts a session visits at most 48 files', async () => {

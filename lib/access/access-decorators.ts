@@ -1,10 +1,10 @@
 /** Rules on controllers and handlers. They apply after every URL rule: those of the class first, then of the method. */
 import { Inject, Injectable, Logger, Optional, UseGuards, type CanActivate } from '@nestjs/common';
-import { CREDENTIAL_ROLES } from '../http/principal.js';
+import { CREDENTIAL_ROLES } from '../http/caller.js';
 import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { declaredRoute, type RouteAccess } from '../routes/declared-route.js';
-import type { Effect, Rule } from './access.js';
-import { Authenticator } from './principal.js';
+import type { Effect, Rule } from './decide.js';
+import { Authenticator } from './identity/authenticator.js';
 import { markOwn } from '../http/own-code.js';
 
 type Decorator = ClassDecorator & MethodDecorator;

@@ -4,7 +4,7 @@ import { pathOf, targetOf, type HttpRequest } from '../http/http-request.js';
 import type { Application } from '../routes/application.js';
 import { isPlatformRequest, type FastifyInstance } from '../routes/fastify-routes.js';
 import type { AccessDecision, Refused } from './security-rules.guard.js';
-import type { Access } from './access.js';
+import type { Access } from './decide.js';
 import type { CompiledAccess } from './compiled-access.js';
 
 type Next = (error?: unknown) => void;

@@ -1,7 +1,7 @@
 /** The options of access rules, which AuthModule and AccessModule share. */
 import { isOneOf, optional, row, flag, isObject, type Accepts, type OptionsOf } from '../options/option-table.js';
 import { areNames, isProduction } from '../options/invalid-option.js';
-import { ACCESS_BY_NAME, type DefaultAccess } from './access.js';
+import { ACCESS_BY_NAME, type DefaultAccess } from './decide.js';
 import type { RoleHierarchy } from './role-hierarchy.js';
 
 export interface AccessSettings {

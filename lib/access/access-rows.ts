@@ -1,5 +1,5 @@
 /** The access table: who has access to each method of each route, and by which rules. */
-import { describeAccess, describeRequirements, describeRule } from './access.js';
+import { describeAccess, describeRequirements, describeRule } from './decide.js';
 import type { RoleInclusion } from './role-hierarchy.js';
 import type { RouteEntry } from './route-access.js';
 

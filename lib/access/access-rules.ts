@@ -1,11 +1,11 @@
 /** Finds the rules of the application at startup, compiles them against its routes, and reports the result. */
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { CallerRoles } from '../http/principal.js';
+import { CallerRoles } from '../http/caller.js';
 import { Application, type AppliedRules } from '../routes/application.js';
 import { controllerMethods } from '../routes/controller-methods.js';
 import { refuseCollisions } from '../routes/route-collision.js';
-import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions } from './access.js';
+import { ACCESS_BY_NAME, asEnforced, describeRule, refuseContradictions } from './decide.js';
 import { ACCESS_OPTIONS, type AccessOptions } from './access-options.js';
 import { formatAccessRows, type AccessRow } from './access-rows.js';
 import { CompiledAccess } from './compiled-access.js';

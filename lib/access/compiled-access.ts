@@ -1,9 +1,9 @@
-import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
+import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/caller.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import type { ControllerMethod } from '../routes/controller-methods.js';
 import { ANY_PATH, makeRoute, type Route } from '../routes/route.js';
 import type { RouteTable } from '../routes/route-table.js';
-import { DENIED, describeRule, fold, PUBLIC, restricts, type Access, type Rule } from './access.js';
+import { DENIED, describeRule, fold, PUBLIC, restricts, type Access, type Rule } from './decide.js';
 import { accessRows, type AccessRow } from './access-rows.js';
 import { compileMatching } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';

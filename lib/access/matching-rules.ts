@@ -1,5 +1,5 @@
 import { LevelTrie, type Level, type RouteShape } from '../routes/route.js';
-import { restricts, type Rule } from './access.js';
+import { restricts, type Rule } from './decide.js';
 import { exactly, foldAscii, foldWidely, matchesFurtherLevels, relationTo, type Fold } from './pattern.js';
 
 function trieOf(rules: readonly Rule[], fold: Fold): LevelTrie<Rule> {

@@ -1,4 +1,4 @@
-import { CREDENTIAL_ROLES } from '../http/principal.js';
+import { CREDENTIAL_ROLES } from '../http/caller.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 
 /** Roles, each with the roles that it includes: `{ ADMIN: ['EDITOR'] }`. */

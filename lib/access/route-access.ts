@@ -8,7 +8,7 @@ import type { ControllerClass, ControllerMethod } from '../routes/controller-met
 import { declaredRoute } from '../routes/declared-route.js';
 import { groupBy, levelsOf, type Route } from '../routes/route.js';
 import { decoratedEffects, effectOf } from './access-decorators.js';
-import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Rule } from './access.js';
+import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Rule } from './decide.js';
 import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
 import { covers, exactly, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
@@ -67,8 +67,8 @@ export function compileRouteAccess(
         const governing = overlapping.filter(({ rule }) => governs(rule, method));
         for (const { rule } of governing) used.add(rule);
         const inner = innerRules(target, method, path, governing);
-        const readsCaller = declaredRoute(target.handler)?.readsCaller?.() === true;
-        const { access, entries: found } = compileAccess(method, path, governing, inner, { fallback, readsCaller });
+        const reloadsUser = declaredRoute(target.handler)?.reloadsUser?.() === true;
+        const { access, entries: found } = compileAccess(method, path, governing, inner, { fallback, reloadsUser });
         entries.push(...found);
         return { ...target, access };
       });
@@ -153,7 +153,7 @@ function compileAccess(
   path: string,
   overlapping: readonly OverlappingRule[],
   inner: readonly Rule[],
-  { fallback, readsCaller }: { readonly fallback: Access; readonly readsCaller: boolean },
+  { fallback, reloadsUser }: { readonly fallback: Access; readonly reloadsUser: boolean },
 ): { readonly access: PathAccess; readonly entries: readonly RouteEntry[] } {
   // Where the default denies, every rule permits something: it has to match as a permission does.
   const isOpened =
@@ -164,7 +164,7 @@ function compileAccess(
   const accessWith = (rules: readonly Rule[], isPermitted: boolean): Access => {
     if (!isOpened && !isPermitted) return fallback;
     const folded = fold(fallback, [...[...whole, ...rules].toSorted(broadestFirst), ...inner]);
-    return readsCaller ? { ...folded, readsCaller } : folded;
+    return reloadsUser ? { ...folded, reloadsUser } : folded;
   };
   const access = accessWith([], false);
   const parts = partial.map((part): RouteEntry => {

@@ -2,8 +2,8 @@
 import { condense } from '../options/condense.js';
 import { declaredRoute, hasCacheKey, type DeclaredRoute } from '../routes/declared-route.js';
 import { groupBy, shapesOf } from '../routes/route.js';
-import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/principal.js';
-import { describeRule, restricts, type Access } from './access.js';
+import { BASE_ROLE, CREDENTIAL_ROLES } from '../http/caller.js';
+import { describeRule, restricts, type Access } from './decide.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { foldWidely, relationTo, type Pattern } from './pattern.js';
 import type { RoleInclusion } from './role-hierarchy.js';

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { describe, InvalidOptionError } from '../options/invalid-option.js';
-import type { Effect, PolicyFunction, Rule } from './access.js';
+import type { Effect, PolicyFunction, Rule } from './decide.js';
 import { parsePattern } from './pattern.js';
 
 const RULES = Symbol('declarest.rules');

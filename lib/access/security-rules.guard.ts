@@ -1,27 +1,22 @@
 import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { causeOf, headersOf, type FailureAnswer, type ServiceUnavailable } from '../http/failure.js';
-import { principalsOf, setRoleHierarchy } from '../http/principal.js';
+import { authenticationOf, principalsOf, setRoleHierarchy, type Authentication } from '../http/caller.js';
 import { AccessRefused, AuthenticationRequired } from '../http/refusal.js';
 import { negotiateRefusal } from '../problem-details/problem-details.js';
 import { pathOf, templateOf, type HeaderWriter, type HttpRequest } from '../http/http-request.js';
 import { controllerMethodOf } from '../routes/controller-methods.js';
-import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './access.js';
+import { checkPolicies, decide, DENIED, describeDecision, hasPolicy, type Access, type Refusal } from './decide.js';
 import { AccessRules } from './access-rules.js';
 import type { CompiledAccess } from './compiled-access.js';
 import { opensConnection, refusalIn } from './other-contexts.js';
-import { authenticate, authenticationOf, Authenticator, readCaller, requestOf } from './principal.js';
-import type { Authentication } from './principal.js';
+import { Authenticator } from './identity/authenticator.js';
+import { requestOf } from './identity/handled-request.js';
+import { RefusalEvents } from './refusal-events.js';
 import { markOwn } from '../http/own-code.js';
 
 export interface Refused {
   readonly exception: AuthenticationRequired | AccessRefused | ServiceUnavailable;
   readonly headers: FailureAnswer['headers'];
-}
-
-/** Is called for each 401 and 403 of the access rules, and each 404 in their place. It must not throw. */
-export abstract class RefusalObserver {
-  /** @param rule the one that refuses, or `default` */
-  abstract refused(rule: string, request: HttpRequest): void;
 }
 
 /** How declarest/testing stops its requests in front of handlers. */
@@ -44,14 +39,14 @@ export class AccessDecision {
   constructor(
     private readonly rules: AccessRules,
     private readonly authenticator: Authenticator,
-    private readonly observer: RefusalObserver,
+    private readonly refusals: RefusalEvents,
   ) {}
 
   /** @returns a promise only where something has to be looked up */
   identify(request: HttpRequest): Promise<void> | undefined {
     const roles = this.rules.compiled?.roles;
     if (roles?.isDeclared) setRoleHierarchy(request, roles.expand);
-    return authenticate(this.authenticator, request);
+    return this.authenticator.identify(request);
   }
 
   accessTo(find: (compiled: CompiledAccess) => Access | undefined): Access | undefined {
@@ -67,9 +62,9 @@ export class AccessDecision {
   /** @returns `undefined` where the request has access; a promise only where something is looked up, or a policy decides */
   refusalOf(request: HttpRequest, access: Access): Refused | undefined | Promise<Refused | undefined> {
     const known = authenticationOf(request);
-    let lookedUp = known ? undefined : authenticate(this.authenticator, request);
-    if (access.readsCaller)
-      lookedUp = (lookedUp ?? Promise.resolve()).then(() => readCaller(this.authenticator, request));
+    let lookedUp = known ? undefined : this.authenticator.identify(request);
+    if (access.reloadsUser)
+      lookedUp = (lookedUp ?? Promise.resolve()).then(() => this.authenticator.reloadUser(request));
     const decideNow = () => this.refusalFor(authenticationOf(request) as Authentication, request, access);
     return lookedUp ? lookedUp.then(decideNow) : decideNow();
   }
@@ -80,7 +75,7 @@ export class AccessDecision {
     access: Access,
   ): Refused | undefined | Promise<Refused | undefined> {
     if (failure && access.kind !== 'public') {
-      if (failure instanceof AccessRefused) this.observer.refused(describeDecision(access, undefined), request);
+      if (failure instanceof AccessRefused) this.refusals.refused(describeDecision(access, undefined), request);
       return { exception: failure, headers: headersOf(failure) };
     }
     let refusal: Refusal | undefined;
@@ -105,7 +100,7 @@ export class AccessDecision {
 
   private refuse(access: Access, refusal: Refusal, bearerWasSent: boolean, request: HttpRequest): Refused {
     const rule = describeDecision(access, refusal);
-    this.observer.refused(rule, request);
+    this.refusals.refused(rule, request);
     const exception =
       refusal.reason === 'forbidden'
         ? new AccessRefused(refusal.missing)
@@ -134,7 +129,7 @@ export class SecurityRulesGuard implements CanActivate {
       return compiled.ofRoute(templateOf(request), request.method, concrete, context);
     };
     const access = this.decision.accessTo(find) ?? DENIED;
-    if (access.kind === 'public' && !access.readsCaller) return true;
+    if (access.kind === 'public' && !access.reloadsUser) return true;
     const refused = this.decision.refusalOf(request, access);
     return refused instanceof Promise ? refused.then((late) => allow(context, late)) : allow(context, refused);
   }

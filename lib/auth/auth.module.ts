@@ -1,12 +1,11 @@
 import { Inject, Logger, Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
 import type { ModuleMetadata, OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
 import { ACCESS_OPTIONS } from '../access/access-options.js';
-import { Authenticator } from '../access/principal.js';
-import { RulesModule } from '../access/rules.module.js';
-import { RefusalObserver } from '../access/security-rules.guard.js';
+import { AccessModule, APPLIED_GUARD } from '../access/access.module.js';
+import { Credentials } from '../access/identity/authenticator.js';
 import { ConnectionQueues } from '../database/connections.js';
 import { CookieEndpoints } from '../http/cookies.js';
-import { CallerRoles } from '../http/principal.js';
+import { CallerRoles } from '../http/caller.js';
 import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { Application } from '../routes/application.js';
 import { findFailureProviders } from '../routes/failure-filter.js';
@@ -27,20 +26,19 @@ import { Passwords } from './passwords/passwords.js';
 import { AuthPlugins } from './plugins/auth-plugins.js';
 import { Proofs } from './plugins/proofs.js';
 import { Background } from './plugins/background.js';
-import { BearerAuthenticator } from './plugins/bearer-authenticator.js';
+import { AccountCredentials } from './plugins/account-credentials.js';
 import { describeEndpoints } from './plugins/describe-endpoints.js';
 import { endpointController } from './plugins/endpoint-controller.js';
 import { AuthServices } from './plugins/auth-services.js';
 import type { AuthPlugin } from './plugins/plugin.js';
-import { RefusalEvents } from './refusals/refusal-events.js';
 import { sessions } from './sessions/sessions.plugin.js';
 import { Attempts } from './throttle/attempts.js';
 import type { ThrottleStorage } from './throttle/throttle-options.js';
 import { storageProvider, THROTTLE_STORAGE, ThrottleCount } from './throttle/throttle-storages.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { tableProviders } from './tables/account-tables.js';
-import { OneTimeTokens } from './tables/one-time-tokens.js';
-import { AuthEvents } from './users/auth-events.js';
+import { OneTimeToken, OneTimeTokens } from './tables/one-time-tokens.js';
+import { AuthEvents } from '../access/auth-events.js';
 import type { AuthUser } from './users/auth-user.js';
 import { AUTH_OPTIONS } from './users/options-token.js';
 import { userProviders } from './users/typeorm-user.repository.js';
@@ -56,11 +54,10 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
  * @example AuthModule.forRoot({ userClass: User, jwtSecret: process.env['JWT_SECRET'] })
  */
 @Module({
-  imports: [RulesModule],
+  imports: [AccessModule],
   providers: [
     { provide: ACCESS_OPTIONS, useExisting: AUTH_OPTIONS },
     AccessTokens,
-    AuthEvents,
     Passwords,
     Background,
     Logins,
@@ -76,16 +73,15 @@ export type AuthAsyncOptions<U extends AuthUser = AuthUser, C extends object = o
       useFactory: ({ throttle, plugins }: ResolvedAuthOptions, events: AuthEvents, storage?: ThrottleStorage) =>
         new Attempts(throttle, storage, events, new Map(plugins.flatMap(({ limits = {} }) => Object.entries(limits)))),
     },
-    OneTimeTokens,
     UserFieldRules,
     UserAccounts,
     AuthServices,
     AuthPlugins,
     Proofs,
-    { provide: Authenticator, useClass: BearerAuthenticator },
-    { provide: RefusalObserver, useClass: RefusalEvents },
+    { provide: Credentials, useClass: AccountCredentials },
+    APPLIED_GUARD,
   ],
-  exports: [UserAccounts, UserRepository, Logins, Attempts, AuthEvents, Authenticator, RefusalObserver, ACCESS_OPTIONS],
+  exports: [UserAccounts, UserRepository, Logins, Attempts, Credentials, ACCESS_OPTIONS],
 })
 export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   constructor(
@@ -176,6 +172,9 @@ function declarePlugins(options: DeclaringOptions): readonly AuthPlugin[] {
 function defineModule({ imports = [], inject = [], useFactory, ...options }: AuthAsyncOptions): DynamicModule {
   const statics = resolveStaticOptions(options, declarePlugins);
   const { plugins } = statics;
+  const tables = plugins.flatMap(({ name, option = name, tables: entities = [] }) =>
+    entities.map((entity) => [entity, option] as const),
+  );
   const controller = endpointController(statics.authBasePath, plugins, statics.setup.keys);
   return {
     module: AuthModule,
@@ -186,9 +185,9 @@ function defineModule({ imports = [], inject = [], useFactory, ...options }: Aut
     providers: [
       mailerProvider(statics.mailer),
       storageProvider(statics.throttle),
-      ...tableProviders(
-        new Map(plugins.flatMap(({ name, option = name, tables = [] }) => tables.map((entity) => [entity, option]))),
-      ),
+      ...tableProviders(new Map(tables)),
+      // A plugin that injects it without its table does not start.
+      ...(tables.some(([entity]) => entity === OneTimeToken) ? [OneTimeTokens] : []),
       ...plugins.flatMap(({ providers = [] }) => providers),
       {
         provide: AUTH_OPTIONS,

@@ -1,7 +1,7 @@
 /** What each command of the command line does. */
 import { writeFileSync } from 'node:fs';
 import type { ModuleRef } from '@nestjs/core';
-import { describeAccess } from '../access/access.js';
+import { describeAccess } from '../access/decide.js';
 import { describeExplanation, explain } from '../reach/explain.js';
 import { crudApplicationOf } from '../crud/nest/crud-application.js';
 import { explainReach, explainRecord } from '../reach/explain-reach.js';

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 import type { DataSource, EntityMetadata, Repository } from 'typeorm';
 import { InvalidOptionError } from '../options/invalid-option.js';
-import type { CallerRoles } from '../http/principal.js';
+import type { CallerRoles } from '../http/caller.js';
 import type { ColumnMetadata } from './column-types.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Reading } from './value-types.js';

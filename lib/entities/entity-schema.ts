@@ -3,7 +3,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import { declaredNames } from './declared-entities.js';
 import { fieldPath, hasAccessor, hasInsertListener, initialValue, newEntity, propertyOf } from './entity-instances.js';
 import { valueTypeOf, type ColumnMetadata } from './column-types.js';
-import type { CallerRoles } from '../http/principal.js';
+import type { CallerRoles } from '../http/caller.js';
 import { guardOf, hiddenColumns, type Restrictions } from './entity-guard.js';
 import { entityKey, type EntityKey } from './entity-key.js';
 import { excludedProperties } from './class-transformer.js';

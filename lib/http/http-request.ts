@@ -70,3 +70,13 @@ export function headerValues(request: HttpRequest, name: string): string[] {
   const merged = request.headers[name];
   return values.length > 0 || merged === undefined ? values : [merged].flat();
 }
+
+/** RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
+const BEARER = /^Bearer(?:$| +(?<token>[A-Za-z0-9._~+/-]+=*) *$| )/i;
+
+export function bearerOf(request: HttpRequest): { readonly wasSent: boolean; readonly token: string | undefined } {
+  const values = headerValues(request, 'authorization');
+  const bearer = values.map((value) => BEARER.exec(value)).find((match) => match !== null);
+  // Two Authorization headers are refused: a proxy in front may have checked the other one.
+  return { wasSent: bearer !== undefined, token: values.length === 1 ? bearer?.groups?.['token'] : undefined };
+}

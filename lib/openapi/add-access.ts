@@ -3,13 +3,12 @@ import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AccessReport } from '../access/access-rules.js';
 import type { AccessRow } from '../access/access-rows.js';
-import { Authenticator } from '../access/principal.js';
 import { ANY_OTHER_METHOD } from '../access/route-access.js';
 import { DEPENDS_ON_USER } from '../documents/describe-controller.js';
 import { REFUSAL, refused } from '../documents/failures.js';
-import { CallerRoles, CREDENTIAL_ROLES } from '../http/principal.js';
+import { CallerRoles, CREDENTIAL_ROLES } from '../http/caller.js';
 import { AccessRefused } from '../http/refusal.js';
-import { SourceAuthenticator } from '../user-sources/source-authenticator.js';
+import { SourceReader } from '../access/identity/source-reader.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf } from '../routes/application.js';
 import { arrange, type DocumentOperation } from './arrange.js';
@@ -38,8 +37,7 @@ export function addAccess(document: OpenAPIObject, app: INestApplication): OpenA
   const rows = rowsOf(app);
   const known = components?.securitySchemes ?? {};
   // Users of AccessModule may have another credential, such as a cookie.
-  const authenticator: unknown = applicationOf(app).providerOf(Authenticator);
-  const source = authenticator instanceof SourceAuthenticator ? authenticator.source : undefined;
+  const source = applicationOf(app).providerOf(SourceReader)?.source;
   const place = source?.credential;
   const login = place ? { type: 'apiKey', ...place } : BEARER;
   const isLogin = (each: object): boolean => (place ? 'in' in each && each.in === place.in : isBearer(each));

@@ -32,10 +32,11 @@ export { ServiceUnavailable } from '../http/failure.js';
 export { AccessRefused, AuthenticationRequired, StepUpRequired } from '../http/refusal.js';
 
 // Requests
-export { authenticationOf, Authenticator, type Authentication } from '../access/principal.js';
-export type { LoginClaims } from '../http/principal.js';
-export { credentialOf } from '../user-sources/credential.js';
-export type { CredentialPlace, UserSource } from '../user-sources/user-source.js';
+export { Authenticator } from '../access/identity/authenticator.js';
+export { authenticationOf, type Authentication } from '../http/caller.js';
+export type { LoginClaims } from '../http/caller.js';
+export { credentialOf } from '../access/identity/credential.js';
+export type { CredentialPlace, UserSource } from '../access/identity/user-source.js';
 export { OutageLog } from '../database/outage-log.js';
 
 // Options

@@ -1,7 +1,7 @@
 /** The endpoint that tells callers what they may do with generated resources, and with one record. */
 import { BadRequestException, NotFoundException } from '@nestjs/common';
 import { AccessRules } from '../access/access-rules.js';
-import { decide } from '../access/access.js';
+import { decide } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { RouteHandler } from '../access/route-access.js';
 import { authFailure } from '../documents/failures.js';
@@ -11,7 +11,7 @@ import { accountEndpoint, type AuthPlugin } from '../auth/plugins/plugin.js';
 import { beginTask, type Plan } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
 import { and, keyIs } from '../crud/sql/condition.js';
-import { userOf } from '../http/principal.js';
+import { userOf } from '../http/caller.js';
 import { queryOf, type HttpRequest } from '../http/http-request.js';
 import { groupBy, joinPaths, levelsOf } from '../routes/route.js';
 import { deletedFor, generatedRoutes, type GeneratedRoute, type GeneratedRoutes } from './generated-routes.js';

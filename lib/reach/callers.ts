@@ -1,5 +1,5 @@
 /** The callers of the access table, and what each of them has. */
-import { decide } from '../access/access.js';
+import { decide } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';

@@ -1,7 +1,7 @@
 /** The code and the options that decide on access and that the tables of rows do not show, by name. */
 import type { INestApplication } from '@nestjs/common';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { Authenticator } from '../access/principal.js';
+import { SourceReader } from '../access/identity/source-reader.js';
 import type { AuthPlugin } from '../auth/plugins/plugin.js';
 import { AUTH_OPTIONS } from '../auth/users/options-token.js';
 import { HOOK_NAMES } from '../crud/declare/generated-hooks.js';
@@ -89,7 +89,8 @@ export function compileCode(app: INestApplication, compiled: CompiledAccess): Co
     for (const [option, value] of Object.entries(decisions))
       if (value !== undefined) add(`${name} ${option}`, ...[value].flat().map(describe));
   };
-  addDecisions('AccessModule', provided<Authenticator>(Authenticator)?.decidesBy ?? {});
+  const source = provided<SourceReader>(SourceReader)?.source;
+  if (source) addDecisions('AccessModule', source.decidesBy ?? { source: source.start });
   const options = provided<UserOptions>(AUTH_OPTIONS);
   if (options) addDecisions('AuthModule', decisionsOf(options));
   for (const { name, decidesBy, ...plugin } of options?.plugins ?? [])

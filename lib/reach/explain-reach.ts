@@ -6,7 +6,7 @@ import type { OperationDeclaration } from '../crud/declare/operations.js';
 import type { Plan, RowRule } from '../crud/plan/plan.js';
 import { run } from '../crud/read/statements.js';
 import { and, keyIs, type Condition } from '../crud/sql/condition.js';
-import { userOf, type Principal } from '../http/principal.js';
+import { userOf, type Principal } from '../http/caller.js';
 import type { ServedRoute } from '../routes/route.js';
 import { deletedFor, generatedRoutes, withCode, type GeneratedRoute } from './generated-routes.js';
 import { makeSymbolicCalls } from './reach.js';

@@ -10,7 +10,7 @@ import {
   fold,
   PUBLIC,
   type Access,
-} from '../access/access.js';
+} from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import type { RouteHandler } from '../access/route-access.js';
 

@@ -1,6 +1,6 @@
 /** Compares what callers reached before with what they reach now. */
 import { groupBy } from '../routes/route.js';
-import { BASE_ROLE } from '../http/principal.js';
+import { BASE_ROLE } from '../http/caller.js';
 import { AND, isAmong, NOBODY, type CallerName, type Callers, type RowsByCaller } from './callers.js';
 import type { FieldReach, Reach, ResourceReach } from './reach.js';
 import { anyOf, describeRows, isWithin, type Rows } from './rows.js';

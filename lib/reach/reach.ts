@@ -1,6 +1,6 @@
 /** What each kind of caller reaches of the records of generated resources: rows by operation, and fields. */
 import type { INestApplication } from '@nestjs/common';
-import { decide, type Access } from '../access/access.js';
+import { decide, type Access } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
 import { rolesOf as rolesInOptions } from '../crud/declare/resolve-options.js';
 import type { OperationDeclaration } from '../crud/declare/operations.js';
@@ -9,7 +9,7 @@ import type { CallerViews } from '../crud/plan/caller-views.js';
 import type { Plan } from '../crud/plan/plan.js';
 import { relationPath } from '../crud/plan/list-parameters.js';
 import type { ListParameters } from '../crud/query/list-query.js';
-import { BASE_ROLE } from '../http/principal.js';
+import { BASE_ROLE } from '../http/caller.js';
 import { groupBy } from '../routes/route.js';
 import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired, viewsOf } from './callers.js';
 import type { CallerName, Callers, Context, RowsByCaller } from './callers.js';

@@ -1,6 +1,6 @@
 /** Callers whose values are not known, to evaluate scopes and owners before any request. */
 import type { Field } from '../entities/entity-schema.js';
-import { setRoleHierarchy, type Principal } from '../http/principal.js';
+import { setRoleHierarchy, type Principal } from '../http/caller.js';
 import type { HttpRequest } from '../http/http-request.js';
 import type { ServedRoute } from '../routes/route.js';
 import { NO_OPERATION, type Call } from '../crud/store/call.js';

@@ -1,7 +1,7 @@
 /** Answers to a user are for that user: no cache keeps them (OWASP ASVS 5.0, 14.3.2). */
 import type { CanActivate } from '@nestjs/common';
 import type { HeaderWriter, HttpRequest } from '../http/http-request.js';
-import { userOf } from '../http/principal.js';
+import { userOf } from '../http/caller.js';
 import { markOwn } from '../http/own-code.js';
 
 /** For the endpoints of accounts. A header that their handlers set comes later. */

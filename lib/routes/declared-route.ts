@@ -38,7 +38,7 @@ export interface DeclaredRoute {
   /** The access that the application declares for the operation, as a decorator of the method would. */
   readonly operationAccess?: RouteAccess | undefined;
   /** Whether it grants power: the user of a token is read again, who may have been dismissed since the token was signed. */
-  readonly readsCaller?: () => boolean;
+  readonly reloadsUser?: () => boolean;
 }
 
 /** Must be called before Nest registers the routes, and behind the decorator of the verb. */

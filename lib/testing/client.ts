@@ -7,10 +7,10 @@ import { Duplex, Transform } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { connect as connectTls, Server as TlsServer } from 'node:tls';
 import type { INestApplication } from '@nestjs/common';
-import { Authenticator } from '../access/principal.js';
-import { BearerAuthenticator } from '../auth/plugins/bearer-authenticator.js';
+import { Credentials, type CredentialReader } from '../access/identity/authenticator.js';
+import { AccountCredentials } from '../auth/plugins/account-credentials.js';
 import { AccessTokens } from '../auth/tokens/access-tokens.js';
-import { SourceAuthenticator } from '../user-sources/source-authenticator.js';
+import type { Principal } from '../http/caller.js';
 import { parseJson } from '../http/json-body.js';
 import { areNames, describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
 import { applicationOf, type Application } from '../routes/application.js';
@@ -63,17 +63,40 @@ export function as(app: INestApplication, user?: TestUser): Client {
 
 /** The header with a token that is signed now, so that it never expires during a test. */
 export async function bearer(app: INestApplication, { roles, email = '', sub = 1, claims: own }: TestUser) {
-  const authenticator = getProvider<unknown>(app, Authenticator);
-  if (authenticator instanceof SourceAuthenticator)
-    return { authorization: `Bearer ${authenticator.admit({ ...own, id: sub, email, roles })}` };
-  // A session that needs no row.
-  const sid = TEST_SESSION;
-  if (authenticator instanceof BearerAuthenticator) authenticator.exempt(sid);
-  const token = getProvider(app, AccessTokens).sign({ sub: String(sub), email, roles, sid, ...(own && { own }) });
+  const credentials = getProvider(app, Credentials);
+  const users = applicationOf(app).stateOf(TestUsers, credentials);
+  const token =
+    credentials instanceof AccountCredentials
+      ? getProvider(app, AccessTokens).sign({ sub: String(sub), email, roles, sid: TEST_SESSION, ...(own && { own }) })
+      : users.tokenOf({ ...own, id: sub, email, roles });
   return { authorization: `Bearer ${token}` };
 }
 
+/** A session that needs no row. */
 const TEST_SESSION = randomUUID();
+
+/** Users of tests, who need not exist. */
+class TestUsers {
+  private readonly users = new Map<string, Principal>();
+
+  constructor(credentials: Credentials) {
+    const read: CredentialReader['read'] = (request, known) => {
+      const { token = '', bearerWasSent } = known;
+      const principal = this.users.get(token);
+      if (principal) return { principal, bearerWasSent, isComplete: true };
+      const signed = credentials instanceof AccountCredentials ? credentials.readToken(request, known) : undefined;
+      return signed?.session === TEST_SESSION ? { ...signed, isComplete: true } : undefined;
+    };
+    credentials.readers.unshift({ read });
+  }
+
+  /** For AccessModule, whose users have tokens of other issuers. */
+  tokenOf(user: Principal): string {
+    const token = randomUUID();
+    this.users.set(token, user);
+    return token;
+  }
+}
 
 /** @throws InvalidOptionError for an application without users */
 export function getProvider<T>(app: INestApplication, type: abstract new (...args: never[]) => T): T {

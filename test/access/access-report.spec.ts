@@ -18,7 +18,7 @@ import {
   Roles,
   SecurityConfig,
 } from 'declarest';
-import { PUBLIC } from '../../lib/access/access.js';
+import { PUBLIC } from '../../lib/access/decide.js';
 import { CompiledAccess } from '../../lib/access/compiled-access.js';
 import { ExpressRoutes } from '../../lib/routes/express-routes.js';
 import { request } from '../harness/client.js';

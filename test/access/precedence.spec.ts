@@ -1,8 +1,8 @@
 import { match } from 'path-to-regexp';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import { type Access, AUTHENTICATED, decide, PUBLIC } from '../../lib/access/access.js';
+import { type Access, AUTHENTICATED, decide, PUBLIC } from '../../lib/access/decide.js';
 import { parsePattern } from '../../lib/access/pattern.js';
-import type { Effect, Rule } from '../../lib/access/access.js';
+import type { Effect, Rule } from '../../lib/access/decide.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import { request } from '../harness/client.js';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';

@@ -2,7 +2,7 @@
 import { Controller, Get, type INestApplication } from '@nestjs/common';
 import { AuthEvents, type HttpRequest, Roles } from 'declarest';
 import type { AuthPlugin } from 'declarest/plugin';
-import { RefusalEvents } from '../../lib/auth/refusals/refusal-events.js';
+import { RefusalEvents } from '../../lib/access/refusal-events.js';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { startNotes } from '../logins/notes-app.js';

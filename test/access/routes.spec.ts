@@ -17,12 +17,12 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { SecurityConfig, SecurityRulesGuard } from 'declarest';
 import { makeRoute } from '../../lib/routes/route.js';
-import { AUTHENTICATED } from '../../lib/access/access.js';
+import { AUTHENTICATED } from '../../lib/access/decide.js';
 import { parsePattern } from '../../lib/access/pattern.js';
 import { AccessRules } from '../../lib/access/access-rules.js';
-import { Authenticator } from '../../lib/access/principal.js';
+import { Credentials } from '../../lib/access/identity/authenticator.js';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import type { Rule } from '../../lib/access/access.js';
+import type { Rule } from '../../lib/access/decide.js';
 import { request } from '../harness/client.js';
 import { type Platform, PLATFORMS } from '../harness/platforms.js';
 import { rawTarget } from '../harness/raw-socket.js';
@@ -463,7 +463,7 @@ describe.each(PLATFORMS)('a decision that fails on %s', (platform) => {
       (app) => app.get(AccessRules, { strict: false }).compiled,
       { roles: { expand: fails } },
     ],
-    ['reading the token throws', (app) => app.get(Authenticator as never, { strict: false }), { authenticate: fails }],
+    ['reading the token throws', (app) => app.get(Credentials, { strict: false }).readers, [{ read: fails }]],
     ['the guard itself says no', (app) => app.get(SecurityRulesGuard, { strict: false }), { canActivate: () => false }],
   ])('[3.5] any exception in the decision is a denial: %s', async (_, targetOf, value) => {
     const app = await startRuled(platform, {

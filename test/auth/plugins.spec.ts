@@ -18,7 +18,7 @@ import {
   sessions,
   UserAccounts,
 } from 'declarest';
-import { type AccountChange, accountEndpoint, type AuthPlugin, Logins } from 'declarest/plugin';
+import { type AccountChange, accountEndpoint, type AuthPlugin, Logins, OneTimeTokens } from 'declarest/plugin';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { type Compiled, compile, REPOSITORY } from '../compiled.js';
@@ -368,6 +368,18 @@ describe('startup', () => {
     expect(error).toBeInstanceOf(InvalidOptionError);
     expect((error as Error).message).toContain('AuthModule option `plugins.codes.');
     expect((error as Error).message).toContain(part);
+  });
+
+  it('refuses tokens for one use without their table', async () => {
+    @Injectable()
+    class Links {
+      constructor(readonly tokens: OneTimeTokens) {}
+    }
+    const { error } = await bootAuth('express', { auth: { plugins: [{ name: 'links', providers: [Links] }] } });
+    expect((error as Error).message).toContain('OneTimeTokens');
+    const complete = { name: 'links', providers: [Links], tables: [OneTimeToken] };
+    const app = await startAuth('express', { auth: { plugins: [complete] } });
+    await app.close();
   });
 
   it('refuses a route that the package has, under another name', async () => {

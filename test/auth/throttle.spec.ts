@@ -7,7 +7,7 @@ import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { untilLimit } from '../harness/limit.js';
 import { linesOf, PLATFORMS, type Platform } from '../harness/platforms.js';
-import { clientInfoOf as clientFactsOf, networkOf } from '../../lib/auth/throttle/client-info.js';
+import { clientInfoOf as clientFactsOf, networkOf } from '../../lib/http/client-info.js';
 import {
   type AuthApp,
   type AuthAppOptions,

@@ -118,7 +118,7 @@ const counts = (answers: readonly Answer[]): Record<number, number> => {
 
 describe.each(DATABASES)('on %s', (database) => {
   let twins: Twins;
-  beforeEach(async () => {
+  beforeAll(async () => {
     twins = await startTwins('express', {
       database,
       entities: [Page, Loose, Sealed],
@@ -128,9 +128,12 @@ describe.each(DATABASES)('on %s', (database) => {
         { entity: Sealed, endpoint: '/api/sealed' },
       ],
     });
+  });
+  beforeEach(async () => {
+    await twins.empty();
     for (const path of ['pages', 'loose', 'sealed']) await twins.post(`/api/${path}`, { title: 'one' });
   });
-  afterEach(() => twins.close());
+  afterAll(() => twins.close());
 
   it('[8.5] returns 412 for an If-Match that does not match, and changes nothing', async () => {
     await twins.put('/api/pages/1', { title: 'two' });

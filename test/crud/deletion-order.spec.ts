@@ -22,13 +22,16 @@ const ORDERS = ['1,2,3,4', '4,3,2,1', '2,4,1,3', '3,1,4,2', '1,3,2,4'];
 
 describe.each(DATABASES)('batches that delete on %s', (database) => {
   let twins: Twins;
-  beforeEach(async () => {
+  beforeAll(async () => {
     const resources = [{ entity: Folder, endpoint: '/folders', enableBatch: true, maxListSize: 50 }];
     twins = await startTwins('express', { database, entities: [Folder], resources });
+  });
+  beforeEach(async () => {
+    await twins.empty();
     for (const body of [{}, { parentId: 1 }, { parentId: 2 }, { parentId: 1, sourceId: 3 }, {}])
       expect((await twins.post('/folders', body)).status).toBe(201);
   });
-  afterEach(() => twins.close());
+  afterAll(() => twins.close());
 
   it.each(ORDERS)('[8.2] remove records that refer to each other, sent as %s', async (ids) => {
     expect((await twins.del(`/folders/batch?ids=${ids}`)).status).toBe(200);

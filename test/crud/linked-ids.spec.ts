@@ -114,11 +114,14 @@ const junction = (database: DatabaseName): string => {
 
 describe.each(DATABASES)('[8.3] ids of many-to-many relations on %s', (database) => {
   let twins: Twins;
-  beforeEach(async () => {
+  beforeAll(async () => {
     twins = await startTwins('express', { database, entities: ENTITIES, resources: [...RESOURCES] });
+  });
+  beforeEach(async () => {
+    await twins.empty();
     await fill((sql) => twins.query(sql), database);
   });
-  afterEach(() => twins.close());
+  afterAll(() => twins.close());
 
   it('are written by POST and PUT, and read in order without duplicates', async () => {
     const made = await twins.post('/articles', { title: 'a', tagsIds: [3, 1, 3], marksIds: [MARKS[1], MARKS[0]] });

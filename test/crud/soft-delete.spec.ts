@@ -107,7 +107,7 @@ const EDITOR = { headers: { 'x-role': 'EDITOR' } };
 
 describe.each(DATABASES)('on %s', (database) => {
   let twins: Twins;
-  beforeEach(async () => {
+  beforeAll(async () => {
     twins = await startTwins('express', {
       database,
       entities: [Book, Shelf],
@@ -131,12 +131,15 @@ describe.each(DATABASES)('on %s', (database) => {
         { entity: Shelf, endpoint: '/api/shelves', filterableFields: ['books.title'] },
       ],
     });
+  });
+  beforeEach(async () => {
+    await twins.empty();
     for (const name of ['top', 'low']) await twins.post('/api/shelves', { name });
     for (const title of ['one', 'two', 'three']) await twins.post('/api/books', { title, shelfId: 1 });
     await twins.query('INSERT INTO book_display VALUES (1, 2)');
     expect((await twins.del('/api/books/2')).json).toEqual(success('Book deleted', null));
   });
-  afterEach(() => twins.close());
+  afterAll(() => twins.close());
 
   const ids = async (path: string, options?: object): Promise<number[]> => {
     const { status, json } = await twins.send('GET', path, options);

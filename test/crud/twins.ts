@@ -1,4 +1,5 @@
 import type { Answer, RequestOptions } from '../harness/client.js';
+import { emptyTables } from '../harness/databases.js';
 import type { Platform } from '../harness/platforms.js';
 import { type CrudParts, type CrudService, startCrud } from './service.js';
 
@@ -19,6 +20,8 @@ export interface Twins {
   del(path: Path): Promise<Answer>;
   /** Runs raw SQL on both databases. */
   query(sql: string, parameters?: unknown[]): Promise<void>;
+  /** Removes all records of both. */
+  empty(): Promise<void>;
   close(): Promise<void>;
 }
 type Path = string | ((locations: readonly string[]) => string);
@@ -53,6 +56,9 @@ export async function startTwins(platform: Platform, parts: CrudParts, mayFail =
     del: (path) => send('DELETE', path),
     query: async (sql, parameters) => {
       for (const { service } of twins) await service.dataSource.query(sql, parameters);
+    },
+    empty: async () => {
+      for (const { service } of twins) await emptyTables(service.dataSource, parts.database ?? 'sqlite');
     },
     close: async () => {
       for (const { service } of twins) await service.close();

@@ -14,7 +14,7 @@ import {
   refuseContradictions,
   type Access,
   type Rule,
-} from '../../lib/access/access.js';
+} from '../../lib/access/decide.js';
 import { compileRoleHierarchy } from '../../lib/access/role-hierarchy.js';
 import { Authenticated, Public, Roles } from '../../lib/access/access-decorators.js';
 import { compileRouteAccess, type RouteAccess } from '../../lib/access/route-access.js';

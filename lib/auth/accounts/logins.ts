@@ -1,7 +1,7 @@
 /** Checks credentials, and issues what a client needs to be logged in. */
 import { Inject, Injectable, UnauthorizedException } from '@nestjs/common';
 import type { JsonObject } from '../../http/json-body.js';
-import { BASE_ROLE, type LoginClaims, type Principal } from '../../http/principal.js';
+import { BASE_ROLE, type LoginClaims, type Principal } from '../../http/caller.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
@@ -10,9 +10,9 @@ import { Passwords } from '../passwords/passwords.js';
 import { AuthPlugins } from '../plugins/auth-plugins.js';
 import type { LoginContext } from '../plugins/plugin.js';
 import { Attempts } from '../throttle/attempts.js';
-import { clientInfoOf } from '../throttle/client-info.js';
+import { clientInfoOf } from '../../http/client-info.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
-import { AuthEvents } from '../users/auth-events.js';
+import { AuthEvents } from '../../access/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { readTexts } from '../users/user-checks.js';

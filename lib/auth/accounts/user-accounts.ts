@@ -1,7 +1,7 @@
 /** Creates and changes users. Hashes, events and the hooks of plugins belong to each change. */
 import { ConflictException, Inject, Injectable, Logger } from '@nestjs/common';
 import { AccessRules } from '../../access/access-rules.js';
-import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/principal.js';
+import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/caller.js';
 import { describe } from '../../options/invalid-option.js';
 import { Application } from '../../routes/application.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
@@ -11,7 +11,8 @@ import { AuthPlugins } from '../plugins/auth-plugins.js';
 import type { AuthUser, NewUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { acceptAny, checkUser, InvalidUserError, USER_CHECKS, type Check } from '../users/user-checks.js';
-import { DuplicateUserError, UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
+import { DuplicateUserError } from '../users/duplicate-user.js';
+import { UserRepository, userByLogin, withoutHash } from '../users/user.repository.js';
 import type { UserFields, UserList, UserQuery } from '../users/user.repository.js';
 
 /**

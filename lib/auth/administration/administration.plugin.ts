@@ -4,7 +4,7 @@ import { AccessRules } from '../../access/access-rules.js';
 import { authFailure } from '../../documents/failures.js';
 import { closedObject, jsonResponse, openObject, PAGINATION, refTo, TEXT } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
-import { ADMIN_ROLE, type Principal } from '../../http/principal.js';
+import { ADMIN_ROLE, type Principal } from '../../http/caller.js';
 import { AccessRefused } from '../../http/refusal.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
 import { MailedLinks } from '../links/mailed-links.js';

@@ -12,11 +12,12 @@ import type { Attempt } from '../throttle/attempt.js';
 import { Attempts } from '../throttle/attempts.js';
 import { OneTimeTokens, type StoredToken } from '../tables/one-time-tokens.js';
 import { hashOf } from '../tables/secret-tokens.js';
-import { AuthEvents } from '../users/auth-events.js';
+import { AuthEvents } from '../../access/auth-events.js';
 import { profileOf, type AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
 import { InvalidUserError, USER_CHECKS } from '../users/user-checks.js';
-import { DuplicateUserError, UserRepository } from '../users/user.repository.js';
+import { DuplicateUserError } from '../users/duplicate-user.js';
+import { UserRepository } from '../users/user.repository.js';
 import { VerifiedEmails } from './verified-emails.js';
 
 const invalidLink = (): UnauthorizedException =>

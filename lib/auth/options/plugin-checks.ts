@@ -1,7 +1,7 @@
 /** What plugins must be, and what two of them must not both declare. */
 import type { Type } from '@nestjs/common';
 import type { RoleHierarchy } from '../../access/role-hierarchy.js';
-import { CREDENTIAL_ROLES } from '../../http/principal.js';
+import { CREDENTIAL_ROLES } from '../../http/caller.js';
 import { areSomeNames, describe } from '../../options/invalid-option.js';
 import { integer, isFunction, isMethodName, isObject, isOneOf, optional } from '../../options/option-table.js';
 import {

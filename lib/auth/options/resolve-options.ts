@@ -14,6 +14,7 @@ import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-opt
 import { AuthUser } from '../users/auth-user.js';
 import { UserRepository, type LoginField } from '../users/user.repository.js';
 import type { AuthSettings, AuthStaticOptions } from './auth.options.js';
+import { resolveSecrets } from './jwt-secret.js';
 import type { MailerProvider } from './mailer.js';
 import { expectNoCredentialRoles, expectPlugins } from './plugin-checks.js';
 import type { SessionOptions } from './session-options.js';
@@ -22,14 +23,12 @@ const logger = new Logger('AuthModule');
 
 /** The largest `exp` that a JavaScript date can hold, rounded. */
 const MAX_HOURS = 2_000_000_000;
-const MIN_SECRET_BYTES = 32;
 const CLAIMS_ADVICE = 'set for example (user) => ({ tenantId: user.tenantId })';
 const EXTEND_ADVICE = 'extend it, or remove the option';
 const FIELDS_ADVICE = 'set an array such as ["phone"]';
 const LINKS_ADVICE = 'set the address of the front end, such as "https://shop.example/account"';
 const LOGIN_METHODS = 'LoginMethod.EMAIL or LoginMethod.USERNAME';
 const MAILER_ADVICE = 'give useClass, useExisting, useValue or useFactory';
-const SECRET_ADVICE = 'set a random string of at least 32 bytes, for example from `openssl rand -base64 48`';
 const USER_ADVICE = 'set `@Entity() class User extends AuthUser {}`';
 
 const PROVIDER_KINDS = ['useClass', 'useExisting', 'useValue', 'useFactory'];
@@ -155,31 +154,6 @@ export function resolveAuthOptions(settings: AuthSettings, statics: ResolvedStat
 function expectInProduction(needed: string, given: unknown, advice: string, { mailing: plugin }: CollectedSetup): void {
   if (given !== undefined || !isProduction() || !plugin) return;
   refuseAuthOption(plugin.option ?? plugin.name, `used with ${needed} in production`, 'none', advice);
-}
-
-function resolveSecrets(option: unknown, randomSecret: string): readonly string[] {
-  if (!Array.isArray(option)) return [resolveSecret(option, randomSecret, 'jwtSecret')];
-  if (option.length === 0)
-    refuseAuthOption('jwtSecret', 'a string, or an array of strings', 'an empty array', SECRET_ADVICE);
-  return option.map((each: unknown, index) => resolveSecret(each ?? null, randomSecret, `jwtSecret[${index}]`));
-}
-
-/** Messages about a secret never contain it. */
-function resolveSecret(secret: unknown, randomSecret: string, option: string): string {
-  const fail = (expected: string, got: string): never => refuseAuthOption(option, expected, got, SECRET_ADVICE);
-  if (secret === undefined) {
-    if (isProduction()) fail('a secret in production', 'none');
-    logger.warn('No jwtSecret configured; using a random one. Tokens become invalid on restart.');
-    return randomSecret;
-  }
-  if (typeof secret !== 'string') return fail('a string', `a value of type ${typeof secret}`);
-  if (secret.trim() === '') fail('a string', 'an empty string');
-  const bytes = Buffer.byteLength(secret);
-  if (bytes < MIN_SECRET_BYTES) {
-    if (isProduction()) fail(`at least ${MIN_SECRET_BYTES} bytes in production`, `${bytes} bytes`);
-    logger.warn(`${option} has ${bytes} bytes. Use at least ${MIN_SECRET_BYTES}, which production requires.`);
-  }
-  return secret;
 }
 
 /** Ids of type `string` stay text; others become numbers while they are safe integers. */

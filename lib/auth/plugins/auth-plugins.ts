@@ -1,6 +1,7 @@
 /** The hooks of all plugins, as the core calls them. */
 import { Inject, Injectable } from '@nestjs/common';
-import { authenticationOf, lookUp, type Authentication } from '../../access/principal.js';
+import { guardedLookup, type CredentialReader } from '../../access/identity/authenticator.js';
+import { authenticationOf } from '../../http/caller.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import type { AuthUser } from '../users/auth-user.js';
@@ -18,40 +19,39 @@ interface Issued {
 
 @Injectable()
 export class AuthPlugins {
+  /** The plugins whose hook runs for each request, that of keys first. */
+  readonly readers: readonly CredentialReader[];
   private readonly plugins: readonly AuthPlugin[];
-  /** The plugins whose hook runs for each request, those of keys first. */
-  private readonly authenticating: readonly AuthPlugin[];
-  private readonly keys: AuthPlugin | undefined;
   /** Those that keep sessions first: what ends sessions during a login finds that of the login, or is seen by the others. */
   private readonly issuing: readonly AuthPlugin[];
 
   constructor(
     @Inject(AUTH_OPTIONS)
-    { plugins, setup }: { readonly plugins: readonly AuthPlugin[]; readonly setup: CollectedSetup },
+    { plugins, setup: { keys } }: { readonly plugins: readonly AuthPlugin[]; readonly setup: CollectedSetup },
     private readonly services: AuthServices,
   ) {
     this.plugins = plugins;
-    this.keys = setup.keys;
-    const keysFirst = new Set([...(setup.keys ? [setup.keys] : []), ...plugins]);
-    this.authenticating = [...keysFirst].filter(({ authenticate }) => authenticate);
+    const keysFirst = new Set([...(keys ? [keys] : []), ...plugins]);
+    this.readers = [...keysFirst].filter(({ authenticate }) => authenticate).map((each) => this.readerOf(each, keys));
     this.issuing = plugins.toSorted((a, b) => Number(!a.hasSession) - Number(!b.hasSession));
   }
 
-  /** Asks each plugin; stops after one that owns the token. @returns what they have found, or say of the token */
-  authenticate(request: HttpRequest, bearer: Authentication): readonly Promise<Authentication>[] {
-    const results: Promise<Authentication>[] = [];
-    for (const plugin of this.authenticating) {
-      const what = `The credential that the plugin ${plugin.name} reads`;
-      const isKey = plugin === this.keys && bearer.token !== undefined;
-      try {
-        const found = plugin.authenticate?.(this.services, request, bearer);
-        if (found) results.push(lookUp(what, async () => ({ ...(await found), isKey })));
-        if (found && isKey) break;
-      } catch (error) {
-        results.push(lookUp(what, () => Promise.reject(error as Error)));
-      }
-    }
-    return results;
+  private readerOf(plugin: AuthPlugin, keys: AuthPlugin | undefined): CredentialReader {
+    const { services } = this;
+    const ownsTokens = plugin === keys;
+    const what = `The credential that the plugin ${plugin.name} reads`;
+    return {
+      ownsTokens,
+      read(request, known) {
+        const parts = { isKey: ownsTokens && known.token !== undefined, isComplete: false };
+        try {
+          const found = plugin.authenticate?.(services, request, known);
+          return found && guardedLookup(what, async () => ({ ...(await found), ...parts }));
+        } catch (error) {
+          return guardedLookup(what, () => Promise.reject(error as Error));
+        }
+      },
+    };
   }
 
   /** A token that belongs to no session, such as one of another issuer, ends by itself. @throws 401 where it has ended */

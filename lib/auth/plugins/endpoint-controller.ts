@@ -1,16 +1,16 @@
 /** Makes Nest routes of the endpoints of accounts. */
 import { Controller, HttpCode, Req, RequestMapping, Res } from '@nestjs/common';
 import { RequestMethod, UseFilters, UseGuards, type Type } from '@nestjs/common';
-import { authenticationOf } from '../../access/principal.js';
+import { authenticationOf } from '../../http/caller.js';
 import { outsideOfTransactions } from '../../database/transactions.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
-import { CREDENTIAL_ROLES } from '../../http/principal.js';
+import { CREDENTIAL_ROLES } from '../../http/caller.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
 import { declareRoute } from '../../routes/declared-route.js';
 import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
-import { clientInfoOf } from '../throttle/client-info.js';
+import { clientInfoOf } from '../../http/client-info.js';
 import { acceptAny, checkText, checkUser } from '../users/user-checks.js';
 import { keepResponse } from '../../response-headers/answer-headers.js';
 import { noStore } from '../../response-headers/no-store.guard.js';
@@ -54,9 +54,9 @@ export function endpointController(
     Res({ passthrough: true })(prototype, name, 1);
     const value = methods[name] as object;
     for (const decorate of decorators) decorate(prototype, name, { value });
-    const readsCaller = (): boolean => typeof access === 'object';
+    const reloadsUser = (): boolean => typeof access === 'object';
     const operationAccess = access === 'public' ? undefined : login;
-    declareRoute(value, { declaredBy: BASE_PATH, access, operationAccess, readsCaller, endpoint: name });
+    declareRoute(value, { declaredBy: BASE_PATH, access, operationAccess, reloadsUser, endpoint: name });
   }
   return AccountController;
 }

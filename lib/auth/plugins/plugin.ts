@@ -1,14 +1,14 @@
 /** What a plugin of accounts is made of: hooks and endpoints. */
 import type { Provider, Type } from '@nestjs/common';
-import type { Authentication } from '../../access/principal.js';
+import type { Authentication } from '../../http/caller.js';
 import type { ParameterDocument } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import type { JsonObject } from '../../http/json-body.js';
-import type { LoginClaims, Principal } from '../../http/principal.js';
+import type { LoginClaims, Principal } from '../../http/caller.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { DeclaredRoute } from '../../routes/declared-route.js';
 import type { Attempt, AttemptLimits } from '../throttle/attempt.js';
-import type { ClientInfo } from '../throttle/client-info.js';
+import type { ClientInfo } from '../../http/client-info.js';
 import type { AuthUser } from '../users/auth-user.js';
 import type { Texts } from '../users/user-checks.js';
 import type { UserFields } from '../users/user.repository.js';

@@ -1,7 +1,7 @@
 /** The table of sessions: one row from a login to its end. */
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { TIME } from '../../database/database-time.js';
-import type { LoginClaims } from '../../http/principal.js';
+import type { LoginClaims } from '../../http/caller.js';
 
 const HASH = { type: 'varchar', length: 64 } as const;
 

@@ -1,6 +1,6 @@
 /** What users change of their own account: the password, the profile, and whether it exists. */
 import { UnauthorizedException } from '@nestjs/common';
-import { authenticationOf } from '../../access/principal.js';
+import { authenticationOf } from '../../http/caller.js';
 import { authFailure } from '../../documents/failures.js';
 import { closedObject } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';

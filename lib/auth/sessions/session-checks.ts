@@ -1,6 +1,6 @@
 /** `revocation: 'immediate'`: whether the session of an access token goes on, and its user has the role of the token. */
 import { Inject, Injectable } from '@nestjs/common';
-import type { Authentication } from '../../access/principal.js';
+import type { Authentication } from '../../http/caller.js';
 import { databaseFailureOf } from '../../entities/database-errors.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import { AccountTables } from '../tables/account-tables.js';

@@ -1,6 +1,7 @@
 /** Refresh and logout, and the own sessions and profile. */
 import { BadRequestException, NotFoundException, UnauthorizedException } from '@nestjs/common';
-import { authenticationOf, lookUp } from '../../access/principal.js';
+import { guardedLookup } from '../../access/identity/authenticator.js';
+import { authenticationOf } from '../../http/caller.js';
 import { authFailure, TRUE } from '../../documents/failures.js';
 import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
@@ -9,7 +10,7 @@ import { BOOLEAN, dataAnswer, MOMENT, TEXT_OR_NULL, TOKEN } from '../plugins/doc
 import { unauthorizedOr, unknown } from '../plugins/document-parts.js';
 import { accountEndpoint, type AuthPlugin, type Endpoint, type EndpointCall } from '../plugins/plugin.js';
 import { limitByAddress } from '../throttle/attempt.js';
-import { clientInfoOf } from '../throttle/client-info.js';
+import { clientInfoOf } from '../../http/client-info.js';
 import { AuthSession } from './auth-session.js';
 import { PROFILE_ENDPOINTS } from './profile-endpoints.js';
 import { RefreshTokens } from './refresh-tokens.js';
@@ -17,7 +18,7 @@ import { SessionChecks } from './session-checks.js';
 import { resolveSessions, SESSION_SETTINGS, type SessionSettings } from './session-settings.js';
 import { SessionStore } from './session-store.js';
 import { Sessions } from './sessions.js';
-import { carrierOf, type TokenCarrier } from './token-carriers.js';
+import { transportOf, type RefreshTokenTransport } from './refresh-token-transport.js';
 
 const SESSION_SCHEMA: NamedSchema = {
   name: 'AuthSession',
@@ -51,7 +52,7 @@ const invalidToken = (): UnauthorizedException => new UnauthorizedException('Inv
 /** The endpoints that take a refresh token, or make it useless. */
 function tokenEndpoints(
   settings: SessionSettings,
-  { fields, described, read, send, removal }: TokenCarrier,
+  { fields, described, read, send, removal }: RefreshTokenTransport,
 ): Endpoint[] {
   const afterLogout = {
     ...removal,
@@ -162,7 +163,7 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
 /** The plugin of the option `sessions`. @throws InvalidOptionError @example plugins: [sessions({ accessTokenMinutes: 5 })] */
 export function sessions(options: SessionOptions = {}): AuthPlugin {
   const settings = resolveSessions(options);
-  const carrier = carrierOf(settings);
+  const transport = transportOf(settings);
   return {
     name: 'sessions',
     tables: [AuthSession],
@@ -173,7 +174,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
       ...(settings.isImmediate ? [SessionChecks] : []),
       Sessions,
     ],
-    endpoints: [...tokenEndpoints(settings, carrier), ...SESSION_ENDPOINTS, ...PROFILE_ENDPOINTS],
+    endpoints: [...tokenEndpoints(settings, transport), ...SESSION_ENDPOINTS, ...PROFILE_ENDPOINTS],
     limits: {
       // The token is authentic, so failures of other clients at the address do not count.
       refresh: ({ tries }) => ({ pair: tries }),
@@ -186,7 +187,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
     },
     async issue({ get }, user, context) {
       const { tokens, ...issued } = await get(Sessions).start(user, context);
-      return { ...issued, ...carrier.send(tokens) };
+      return { ...issued, ...transport.send(tokens) };
     },
     hasSession: async ({ get }, ...session) => (await get(SessionStore).find(...session)) !== undefined,
     accountChanged: ({ get }, change) => get(Sessions).onAccountChange(change),
@@ -200,7 +201,7 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
     describe: () => ({ members: membersOf(settings), schemas: [SESSION_SCHEMA] }),
     ...(settings.isImmediate && {
       authenticate: ({ get }, _request, bearer) =>
-        bearer.principal && lookUp('The session of a token', () => get(SessionChecks).confirm(bearer)),
+        bearer.principal && guardedLookup('The session of a token', () => get(SessionChecks).confirm(bearer)),
     }),
   };
 }

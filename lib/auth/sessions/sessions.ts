@@ -2,9 +2,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AccountChange, LoginContext } from '../plugins/plugin.js';
 import type { Attempt } from '../throttle/attempt.js';
-import type { ClientInfo } from '../throttle/client-info.js';
+import type { ClientInfo } from '../../http/client-info.js';
 import { AccessTokens } from '../tokens/access-tokens.js';
-import { AuthEvents } from '../users/auth-events.js';
+import { AuthEvents } from '../../access/auth-events.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { UserRepository } from '../users/user.repository.js';
 import type { AuthSession } from './auth-session.js';

@@ -1,5 +1,5 @@
 /** Tokens that a client sends back once, such as that of a mailed link: one table for all of them. */
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Column, Entity, In, Index, LessThan, PrimaryColumn } from 'typeorm';
 import { TIME } from '../../database/database-time.js';
 import { AccountTables } from './account-tables.js';
@@ -48,7 +48,7 @@ export interface NewToken<D> {
 }
 
 /**
- * Single-use tokens of a plugin, which lists `OneTimeToken` in its `tables`. Times are those of the database.
+ * Single-use tokens of a plugin, which lists `OneTimeToken` in its `tables`: without it, the application does not start. Times are those of the database.
  * @example
  * const token = await tokens.create('magicLink', { userId: String(user.id), lifetimeMs: 15 * 60_000, data: {} });
  * const found = await tokens.find(token, 'magicLink');
@@ -56,7 +56,7 @@ export interface NewToken<D> {
  */
 @Injectable()
 export class OneTimeTokens {
-  constructor(@Optional() @Inject(AccountTables) private readonly tables: AccountTables) {}
+  constructor(private readonly tables: AccountTables) {}
 
   /** @returns the token: 256 random bits in base64url, which are stored nowhere */
   async create<D>(purpose: string, { userId = '', lifetimeMs, data }: NewToken<D>): Promise<string> {

@@ -1,6 +1,6 @@
 /** What is counted of an attempt, and how many failures are free. */
 import { hashOf } from '../tables/secret-tokens.js';
-import { networkOf, siteOf } from './client-info.js';
+import { networkOf, siteOf } from '../../http/client-info.js';
 import type { ThrottleSettings } from './throttle-options.js';
 
 /** What is counted: an account from an address (`pair`) or from a /48 of IPv6 (`site`), an account, an address. */

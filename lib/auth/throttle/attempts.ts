@@ -5,8 +5,8 @@
 import { Logger, UnauthorizedException } from '@nestjs/common';
 import { firstValueFrom, from, timeout } from 'rxjs';
 import { TooManyAttempts } from '../../http/failure.js';
-import { AuthEvents } from '../users/auth-events.js';
-import { DuplicateUserError } from '../users/user.repository.js';
+import { AuthEvents } from '../../access/auth-events.js';
+import { DuplicateUserError } from '../users/duplicate-user.js';
 import { keysOf, knownKey, limitByAddress, type Attempt, type AttemptLimits, type Key } from './attempt.js';
 import { enter, expectFree, release, type Counter } from './counter.js';
 import type { ThrottleSettings, ThrottleStorage } from './throttle-options.js';

@@ -1,5 +1,5 @@
 /** The claims of a token, and those that the option `claims` adds. */
-import type { LoginClaims, Principal } from '../../http/principal.js';
+import type { LoginClaims, Principal } from '../../http/caller.js';
 
 const REGISTERED = ['iat', 'exp', 'nbf', 'iss', 'aud', 'jti'] as const;
 /** Claims with a meaning of their own (RFC 7519 §4.1 and this package), and `id`, which a principal has. */

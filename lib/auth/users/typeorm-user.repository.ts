@@ -13,7 +13,8 @@ import { Application } from '../../routes/application.js';
 import type { AuthUser } from './auth-user.js';
 import { hideHashes } from './hidden-columns.js';
 import { InvalidUserError } from './user-checks.js';
-import { DuplicateUserError, UserRepository } from './user.repository.js';
+import { DuplicateUserError } from './duplicate-user.js';
+import { UserRepository } from './user.repository.js';
 import type { ExpectedFields, LoginField, UserFields, UserList, UserQuery } from './user.repository.js';
 
 interface UserClasses {

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../entities/json-schema.js';
 import { boolean, type Reading } from '../../entities/value-types.js';
 import { limitErrors, SeveralMessages } from '../../http/failure.js';
 import type { JsonObject } from '../../http/json-body.js';
-import { ADMIN_ROLE, BASE_ROLE, CREDENTIAL_ROLES, type CallerRoles } from '../../http/principal.js';
+import { ADMIN_ROLE, BASE_ROLE, CREDENTIAL_ROLES, type CallerRoles } from '../../http/caller.js';
 import { AuthUser, USER_LIMITS } from './auth-user.js';
 
 /** Names every invalid field. Nest answers 400 when a controller lets it through. */

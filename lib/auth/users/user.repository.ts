@@ -1,4 +1,3 @@
-import { BadRequestException } from '@nestjs/common';
 import type { BaseEntity } from 'typeorm';
 import type { AuthUser } from './auth-user.js';
 import { USER_CHECKS } from './user-checks.js';
@@ -11,22 +10,6 @@ export type UserFields = Partial<Omit<AuthUser, 'id' | keyof BaseEntity>> & Read
 
 /** What a user must still have, so that it is changed. */
 export type ExpectedFields = Pick<AuthUser, 'password'> & Partial<Pick<AuthUser, 'email'>>;
-
-/** Thrown by a repository when a unique value is taken. Nest answers 400 when a controller lets it through. */
-export class DuplicateUserError extends BadRequestException {
-  override readonly name = 'DuplicateUserError';
-
-  /**
-   * @param field the field whose value is taken: `email`, `username`, or a unique column of the application
-   * @param value the value as it would be stored
-   */
-  constructor(
-    readonly field: string,
-    readonly value: string,
-  ) {
-    super(`User with ${field} ${value} already exists`);
-  }
-}
 
 export interface UserQuery {
   readonly role?: string;

@@ -1,7 +1,7 @@
 /** Operations that an application adds to a resource. */
 import type { JsonSchema } from '../../entities/json-schema.js';
 import type { JsonObject } from '../../http/json-body.js';
-import type { Principal } from '../../http/principal.js';
+import type { Principal } from '../../http/caller.js';
 import type { Envelope, ListQuery } from './envelope.js';
 import type { GeneratedController } from './generated-controller.js';
 import type { HookValues } from './generated-hooks.js';

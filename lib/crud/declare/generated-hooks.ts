@@ -1,6 +1,6 @@
 /** The hooks of generated controllers, which a subclass defines. */
 import type { EntityManager } from 'typeorm';
-import type { Principal } from '../../http/principal.js';
+import type { Principal } from '../../http/caller.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { CrudRecord, ManyRelationName } from './record-types.js';
 

@@ -1,7 +1,7 @@
 /** The option `scope`: which records the caller of an operation may see and write. */
 import type { Type } from '@nestjs/common';
 import type { FindOperator, FindOptionsWhere } from 'typeorm';
-import type { Principal } from '../../http/principal.js';
+import type { Principal } from '../../http/caller.js';
 import type { OperationName } from './operations.js';
 import type { CrudRecord } from './record-types.js';
 

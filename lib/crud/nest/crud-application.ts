@@ -6,7 +6,7 @@ import { Repository, type DataSource, type EntityMetadata } from 'typeorm';
 import { ConnectionQueues } from '../../database/connections.js';
 import { assertServes, guardOf } from '../../entities/entity-guard.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
-import { CallerRoles } from '../../http/principal.js';
+import { CallerRoles } from '../../http/caller.js';
 import { applicationOf, type Application } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudModuleOptions } from '../declare/filter-operators.js';
@@ -15,7 +15,7 @@ import { defaultOptions, refuseOption, type ResolvedCrudOptions } from '../decla
 import { compilePlan, type Plan, type RelatedPlans } from '../plan/plan.js';
 import { followedRelations, type RelationOption } from '../plan/list-parameters.js';
 import { assertKnown, compileResource, describeResource, servingRelation, type Resource } from '../plan/resource.js';
-import { memoized } from '../../database/bounded-map.js';
+import { memoized } from '../../http/bounded-map.js';
 import type { Relation } from '../sql/condition.js';
 import { assertReadable } from '../store/record-store.js';
 import { Database } from '../store/database.js';

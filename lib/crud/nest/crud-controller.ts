@@ -3,7 +3,7 @@ import { Controller, Inject, Optional, UseFilters, UseGuards, UseInterceptors, t
 import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import type { DataSource, Repository } from 'typeorm';
-import { CallerRoles, setRoleHierarchy } from '../../http/principal.js';
+import { CallerRoles, setRoleHierarchy } from '../../http/caller.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf } from '../../routes/application.js';
 import { failureFilter } from '../../routes/failure-filter.js';

@@ -7,7 +7,7 @@ import { from, lastValueFrom } from 'rxjs';
 import { valueAt } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { jsonBodyOf } from '../../http/json-body.js';
-import { userOf } from '../../http/principal.js';
+import { userOf } from '../../http/caller.js';
 import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/http-request.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';

@@ -72,7 +72,7 @@ export function prepareController(controller: CrudControllerClass): void {
     declareRoute(method, {
       declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}`,
       controllerPath: options.endpoint,
-      readsCaller: () => isWrite && holdsUsers(options.entity),
+      reloadsUser: () => isWrite && holdsUsers(options.entity),
       operationAccess: options.accessOf.get(served?.name ?? name),
       ...(served && originalsOf(served, options)),
       ...(options.enableIdempotency && { needsUser: `enableIdempotency of ${options.entity.name}` }),

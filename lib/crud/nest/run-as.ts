@@ -1,5 +1,5 @@
 /** Runs generated operations outside of a request as a user. */
-import type { Principal } from '../../http/principal.js';
+import type { Principal } from '../../http/caller.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { runWithin } from '../store/call.js';
 

@@ -2,7 +2,7 @@
 import { Logger } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { ConnectionQueues } from '../../database/connections.js';
-import { CallerRoles } from '../../http/principal.js';
+import { CallerRoles } from '../../http/caller.js';
 import { condense } from '../../options/condense.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { applicationOf, type Application } from '../../routes/application.js';

@@ -7,7 +7,7 @@ import { isUndefinedOr, optional, plainPath, readOptions, row } from '../../opti
 import type { Accepts, Refuse } from '../../options/option-table.js';
 import { schemaErrors, unknownKeyword } from '../../entities/schema-check.js';
 import { expectJsonObject } from '../../http/json-body.js';
-import { userOf } from '../../http/principal.js';
+import { userOf } from '../../http/caller.js';
 import type { CustomOperation, OperationContext, OperationInput, ServerResource } from '../declare/custom-operation.js';
 import { envelope, type Envelope } from '../declare/envelope.js';
 import { beginTask, type Task } from '../plan/plan.js';

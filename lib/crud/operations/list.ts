@@ -1,7 +1,7 @@
-/** Lists and searches: whole, in numbered pages with their total, and in pages that continue behind a cursor. */
+/** Lists, also those of searches: whole, in numbered pages with their total, and in pages that continue behind a cursor. */
 import type { Field } from '../../entities/entity-schema.js';
 import { envelope, type ListMetadata, type ListQuery } from '../declare/envelope.js';
-import { listParameters, searchParameters } from '../document/parameters.js';
+import { listParameters } from '../document/parameters.js';
 import { listMetadata } from '../document/responses.js';
 import { beginTask, type Plan } from '../plan/plan.js';
 import { encodeCursor, readCursor } from '../query/cursor.js';
@@ -18,7 +18,7 @@ import type { Call } from '../store/call.js';
 import type { Selection } from '../store/table.js';
 import type { Operation } from './operation.js';
 
-const DESCRIPTION = { data: 'records', metadata: listMetadata } as const;
+export const DESCRIPTION = { data: 'records', metadata: listMetadata } as const;
 
 export const findAll: Operation = {
   name: 'findAll',
@@ -28,25 +28,10 @@ export const findAll: Operation = {
   run: (plan, call, { query }) => list(plan, call, query, 'findAll'),
 };
 
-export const search: Operation = {
-  name: 'search',
-  route: { verb: 'GET', path: 'search', takes: ['query'] },
-  enabledBy: 'enableSearch',
-  needsRequest: 'with a total',
-  copyOf: 'findAll',
-  description: {
-    ...DESCRIPTION,
-    id: 'search{many}',
-    summary: 'Search {tag}',
-    parameters: (resource) => [...searchParameters(resource), ...listParameters(resource)],
-  },
-  run: (plan, call, { query }) => list(plan, call, query, 'search'),
-};
-
 const MESSAGES = { findAll: 'list', search: 'search' };
 
 /** @throws 400 naming every wrong parameter */
-async function list(plan: Plan, call: Call, query: ListQuery, operation: 'findAll' | 'search') {
+export async function list(plan: Plan, call: Call, query: ListQuery, operation: 'findAll' | 'search') {
   const { view } = await beginTask(plan, call, operation, deletedIn(plan, call, query));
   const { key, name } = plan.schema;
   const request = parseListQuery(query, view.list, operation);

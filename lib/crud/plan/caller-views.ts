@@ -1,7 +1,7 @@
 /** What callers may see and change, as far as it depends on their roles: computed once for each set of roles that a resource names. */
 import type { Field } from '../../entities/entity-schema.js';
 import type { Permissions } from '../../entities/permissions.js';
-import { hasAnyRole } from '../../http/principal.js';
+import { hasAnyRole } from '../../http/caller.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { rolesOf } from '../declare/resolve-options.js';
 import { classCondition } from '../query/field-path.js';
@@ -12,7 +12,7 @@ import { permissionsOf, readableParameters } from '../rows/field-permissions.js'
 import { isBound } from '../rows/owner.js';
 import { type WritePrecondition, and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
-import { BoundedMap } from '../../database/bounded-map.js';
+import { BoundedMap } from '../../http/bounded-map.js';
 import { relationPath } from './list-parameters.js';
 import type { Resource } from './resource.js';
 

@@ -7,7 +7,7 @@ import { guardOf } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { compileInput } from '../../entities/record-input.js';
 import type { FailureTools, ObserveError } from '../../http/failure.js';
-import { callerOf, principalsOf } from '../../http/principal.js';
+import { principalsOf, storedUserOf } from '../../http/caller.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { Application } from '../../routes/application.js';
@@ -15,7 +15,7 @@ import { failureToolsOf, observerOf } from '../../routes/failure-filter.js';
 import type { Deleted } from '../query/parameters.js';
 import { isOwn } from '../rows/owner.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
-import { memoized } from '../../database/bounded-map.js';
+import { memoized } from '../../http/bounded-map.js';
 import { and, compare, isEverything, or, keyIs } from '../sql/condition.js';
 import type { Condition, Relation, WritePrecondition } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
@@ -97,7 +97,7 @@ function rowRulesOf(resource: Resource): readonly RowRule[] {
   const standing: RowRule | undefined = guard && {
     kind: 'standing',
     add({ call }) {
-      const user = callerOf(call.request);
+      const user = storedUserOf(call.request);
       const id = user && schema.key.readText(String(user.id));
       if (!id || !('value' in id)) return {};
       const values = guard.standing(user.roles[0]);

@@ -1,7 +1,7 @@
 /** The option `fieldPermissions`: who may read and write a field. */
 import type { Field } from '../../entities/entity-schema.js';
 import { UNRESTRICTED, type Permissions } from '../../entities/permissions.js';
-import { hasAnyRole } from '../../http/principal.js';
+import { hasAnyRole } from '../../http/caller.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { FieldPermission } from '../declare/crud-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';

@@ -1,6 +1,6 @@
 /** The option `owner`: the column that says whose record it is, by the id or another claim of the user who created it. */
 import type { Field } from '../../entities/entity-schema.js';
-import { hasAnyRole, userOf } from '../../http/principal.js';
+import { hasAnyRole, userOf } from '../../http/caller.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { compare, NOTHING, type Condition } from '../sql/condition.js';

@@ -7,7 +7,7 @@ import { isMysql, isSqlite } from '../../entities/database-family.js';
 import { propertyOf } from '../../entities/entity-instances.js';
 import { DATABASE_DEFAULT, type Values } from '../../entities/record-input.js';
 import { persist } from '../../entities/text-reads.js';
-import { BoundedMap } from '../../database/bounded-map.js';
+import { BoundedMap } from '../../http/bounded-map.js';
 import { shapeOf, type Condition } from '../sql/condition.js';
 import { conditionSql } from '../sql/condition-sql.js';
 import { databaseDefault, keptMoment, presentOf, renewedColumns, type SqlByColumn } from '../sql/set-columns.js';

@@ -2,11 +2,11 @@
 import type { Type } from '@nestjs/common';
 import type { DataSource, EntityManager, EntityMetadata, ObjectLiteral, Repository } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
-import type { CallerRoles } from '../../http/principal.js';
+import type { CallerRoles } from '../../http/caller.js';
 import type { ConnectionQueue } from '../../database/connections.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { memoized } from '../../database/bounded-map.js';
+import { memoized } from '../../http/bounded-map.js';
 import type { Operator } from '../sql/operators.js';
 import { escapePath } from '../sql/dialect.js';
 import { describeEntity } from '../../entities/entity-schema.js';

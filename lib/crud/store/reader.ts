@@ -1,6 +1,6 @@
 /** Reads the table of a resource: by compiled statements, unless it has to be read through its repository. */
 import type { DataSource, SelectQueryBuilder } from 'typeorm';
-import { BoundedMap } from '../../database/bounded-map.js';
+import { BoundedMap } from '../../http/bounded-map.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';

@@ -1,7 +1,7 @@
 /** Calls the hooks of a controller around the writes of its records. */
 import { Logger } from '@nestjs/common';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
-import { userOf } from '../../http/principal.js';
+import { userOf } from '../../http/caller.js';
 import type { HookContext } from '../declare/generated-hooks.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { allFields, type RecordRequest } from '../query/record-request.js';

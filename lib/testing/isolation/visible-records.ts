@@ -1,7 +1,7 @@
 /** What the declared resources let a caller reach, from their options and the access rules: records, and columns. */
 import type { INestApplication } from '@nestjs/common';
 import type { EntityMetadata } from 'typeorm';
-import { decide } from '../../access/access.js';
+import { decide } from '../../access/decide.js';
 import { AccessRules } from '../../access/access-rules.js';
 import type { CompiledAccess } from '../../access/compiled-access.js';
 import { relatedVisible, type Plan } from '../../crud/plan/plan.js';

@@ -1,7 +1,7 @@
 import { shapesOf } from '../../../lib/routes/route.js';
 import { exactly, foldAscii, foldWidely, parsePattern, relationTo } from '../../../lib/access/pattern.js';
 import { compileOverlaps } from '../../../lib/access/matching-rules.js';
-import type { Rule } from '../../../lib/access/access.js';
+import type { Rule } from '../../../lib/access/decide.js';
 
 const LEVELS = ['api', 'API', 'a', 'ä', 'Ä', 'ΑΣ', 'ας', 'İ', 'K', 'k'];
 const paths = (...tails: string[]): string[] => {

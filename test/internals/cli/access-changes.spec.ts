@@ -9,7 +9,7 @@ import {
   refuseContradictions,
   type Effect,
   type Rule,
-} from '../../../lib/access/access.js';
+} from '../../../lib/access/decide.js';
 import { type AccessRow, accessRows } from '../../../lib/access/access-rows.js';
 import { parsePattern } from '../../../lib/access/pattern.js';
 import { compileRouteAccess } from '../../../lib/access/route-access.js';

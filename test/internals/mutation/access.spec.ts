@@ -12,8 +12,8 @@ import {
   PUBLIC,
   type Refusal,
   type Requirement,
-} from '../../../lib/access/access.js';
-import { BASE_ROLE } from '../../../lib/http/principal.js';
+} from '../../../lib/access/decide.js';
+import { BASE_ROLE } from '../../../lib/http/caller.js';
 import { AuthenticationRequired } from '../../../lib/http/refusal.js';
 import { policyOf, roles, rule } from './declared.js';
 

@@ -35,7 +35,7 @@ import { Database } from '../../../lib/crud/store/database.js';
 import { checkCreated, readBody } from '../../../lib/crud/write/bodies.js';
 import type { Field } from '../../../lib/entities/entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from '../../../lib/entities/permissions.js';
-import { setCaller } from '../../../lib/http/principal.js';
+import { setStoredUser } from '../../../lib/http/caller.js';
 import type { AuthenticationRequired } from '../../../lib/http/refusal.js';
 import type { Application } from '../../../lib/routes/application.js';
 import { Article, callFor, Cover, Member, openDatabase, planOf, Tag, Writer } from './articles.js';
@@ -488,7 +488,7 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
   ])('[2.5] of records that grant power, %s must still have the role', async (_, caller, expected) => {
     const options = { entity: Member as never, endpoint: '/members', operations: ['findAll', 'patch'] as never };
     const request = requestOf(ANN);
-    if (caller) setCaller(request as never, caller as never);
+    if (caller) setStoredUser(request as never, { bearerWasSent: true, principal: caller } as never);
     const { preconditions } = (await begin(compile(options), callFor(request), 'patch')).view;
     expect(preconditions.map(({ condition }) => show(condition))).toEqual(expected);
     const challenges = preconditions.map((each) => (each.refuse() as AuthenticationRequired).challenge);

@@ -2,7 +2,7 @@ import type { ControllerMethod } from '../../../lib/routes/controller-methods.js
 import { makeRoute, type Route } from '../../../lib/routes/route.js';
 import type { RouteHandler } from '../../../lib/access/route-access.js';
 import type { Pattern } from '../../../lib/access/pattern.js';
-import type { Effect, Policy, Rule } from '../../../lib/access/access.js';
+import type { Effect, Policy, Rule } from '../../../lib/access/decide.js';
 
 export const PUBLIC: Effect = { kind: 'public' };
 export const AUTHENTICATED: Effect = { kind: 'authenticated' };

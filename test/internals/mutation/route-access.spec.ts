@@ -9,7 +9,7 @@ import {
   describeRule,
   type Access,
   type Rule,
-} from '../../../lib/access/access.js';
+} from '../../../lib/access/decide.js';
 import { Authenticated, Public, Roles } from '../../../lib/access/access-decorators.js';
 import { accessRows, formatAccessRows } from '../../../lib/access/access-rows.js';
 import { compileRouteAccess } from '../../../lib/access/route-access.js';
@@ -333,9 +333,9 @@ describe('rules of the package for its own routes', () => {
   });
 
   it('[2.5] say whether the user of the token is read again', () => {
-    const reads = (readsCaller?: () => boolean) => {
+    const reads = (reloadsUser?: () => boolean) => {
       const handler = (): void => undefined;
-      declareRoute(handler, { declaredBy: 'CRUD', ...(readsCaller && { readsCaller }) });
+      declareRoute(handler, { declaredBy: 'CRUD', ...(reloadsUser && { reloadsUser }) });
       return compiled([route('GET /own', handler)], [rule('/own', roles('A'))]).of(
         '/own',
         'GET',
@@ -344,8 +344,8 @@ describe('rules of the package for its own routes', () => {
         params: {},
       });
     };
-    expect(reads(() => true)).toMatchObject({ kind: 'authenticated', readsCaller: true });
-    expect([reads(() => false), reads()].map((access) => access && 'readsCaller' in access)).toEqual([false, false]);
+    expect(reads(() => true)).toMatchObject({ kind: 'authenticated', reloadsUser: true });
+    expect([reads(() => false), reads()].map((access) => access && 'reloadsUser' in access)).toEqual([false, false]);
   });
 
   it('[3.4] leave a route without a handler to the URL rules', () => {

@@ -13,7 +13,7 @@ import {
   type Effect,
   type Refusal,
   type Rule,
-} from '../../../lib/access/access.js';
+} from '../../../lib/access/decide.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, refusalOf, roles, rule } from './declared.js';
 
 describe('effects of rules', () => {

@@ -1,14 +1,20 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
-import type { Authentication } from '../../../lib/access/principal.js';
-import { BearerAuthenticator } from '../../../lib/auth/plugins/bearer-authenticator.js';
+import { Authenticator } from '../../../lib/access/identity/authenticator.js';
+import { AccountCredentials } from '../../../lib/auth/plugins/account-credentials.js';
 import { checkOwnClaims, readClaims } from '../../../lib/auth/tokens/claims.js';
 import { AccessTokens as Tokens, type TokenKey } from '../../../lib/auth/tokens/access-tokens.js';
 import type { AuthUser } from '../../../lib/auth/users/auth-user.js';
 import type { ResolvedAuthOptions } from '../../../lib/auth/options/resolve-options.js';
 import { DatabaseUnavailable } from '../../../lib/entities/database-errors.js';
 import type { HttpRequest } from '../../../lib/http/http-request.js';
-import { CallerRoles, type Principal } from '../../../lib/http/principal.js';
+import {
+  authenticationOf,
+  CallerRoles,
+  setAuthentication,
+  type Authentication,
+  type Principal,
+} from '../../../lib/http/caller.js';
 import { claims, makeToken, TEST_SECRET } from '../../harness/tokens.js';
 
 const options = (jwtExpirationHours: number, jwtSecret = TEST_SECRET): ResolvedAuthOptions =>
@@ -306,7 +312,9 @@ describe('the bearer of a token', () => {
   /** Verifies nothing: a token is taken for who it names. */
   const naming = { verify: (token: string) => ({ sub: '7', email: token, roles: ['A'] }) } as unknown as Tokens;
   const authenticate = (tokens: Tokens, ...values: string[]) =>
-    new BearerAuthenticator(tokens, {} as never, options(1), {} as never, {} as never).authenticate(request(...values));
+    new Authenticator(
+      new AccountCredentials(tokens, {} as never, options(1), { readers: [] } as never, {} as never),
+    ).find(request(...values));
 
   it.each<[header: string, token: string]>([
     ['Bearer abc', 'abc'],
@@ -355,10 +363,8 @@ describe('the bearer of a token', () => {
   it('[2.5] a token that is not valid is none', () => {
     const unsigned = makeToken({ alg: 'none' });
     expect(authenticate(tokens(), `Bearer ${unsigned}`)).toEqual({ bearerWasSent: true, token: unsigned });
-    expect(authenticate(tokens(), `Bearer ${makeToken()}`).principal).toEqual({
-      id: 1,
-      email: ANN.email,
-      roles: ANN.roles,
+    expect(authenticate(tokens(), `Bearer ${makeToken()}`)).toMatchObject({
+      principal: { id: 1, email: ANN.email, roles: ANN.roles },
     });
   });
 });
@@ -374,20 +380,27 @@ describe('the caller of a request, with plugins', () => {
   const ANN_EDITOR = { active: true, role: 'EDITOR', email: 'ann@example.com' };
 
   /** @param found what each plugin finds */
-  function authenticator(
+  function credentials(
     found: Authentication[] = [],
     user: object | null = ANN_EDITOR,
     roles: object = { expand: (names: string[]) => names.flatMap((name) => [name, `${name}_HELPER`]) },
-  ) {
+  ): AccountCredentials {
     const users = { findById: async (id: string) => (id === '7' || id === '1' ? user : null) };
-    const plugins = { authenticate: () => found.map(async (each) => each) };
+    const plugins = { readers: found.map((each) => ({ read: async () => each })) };
     const application = { stateOf: (state: unknown) => (state === CallerRoles ? roles : undefined) };
     const parts = [tokens(), users, options(1), plugins, application] as const;
-    return new BearerAuthenticator(...(parts as unknown as ConstructorParameters<typeof BearerAuthenticator>));
+    return new AccountCredentials(...(parts as unknown as ConstructorParameters<typeof AccountCredentials>));
   }
 
-  it('[2.5] is that of the token where no plugin looks', () => {
-    expect(authenticator().confirm(bearer, request)).toBeUndefined();
+  /** @param known what the token says */
+  async function confirm(known: Authentication, ...parts: Parameters<typeof credentials>) {
+    const all = credentials(...parts);
+    all.readers[0] = { read: () => known };
+    return new Authenticator(all).find(request);
+  }
+
+  it('[2.5] is that of the token where no plugin looks', async () => {
+    expect(await confirm(bearer)).toBe(bearer);
   });
 
   it.each<[what: string, found: Authentication[], expected: unknown]>([
@@ -395,7 +408,7 @@ describe('the caller of a request, with plugins', () => {
     ['each plugin must agree', [caller({}), anonymous], { bearerWasSent: true }],
     ['a failure is told', [caller({}), failure], failure],
   ])('[2.5] beside a token, %s', async (_, found, expected) => {
-    expect(await authenticator(found).confirm(bearer, request)).toEqual(expected);
+    expect(await confirm(bearer, found)).toEqual(expected);
   });
 
   it('[2.5] without a token, is the first that a plugin finds, with no role that the user does not have', async () => {
@@ -404,7 +417,7 @@ describe('the caller of a request, with plugins', () => {
       caller({ roles: ['ADMIN', 'EDITOR_HELPER', 'EDITOR', 'USER', 'OTHER'] }),
       caller({ id: 8 }),
     ];
-    expect(await authenticator(found).confirm(anonymous, request)).toEqual({
+    expect(await confirm(anonymous, found)).toEqual({
       bearerWasSent: false,
       isKey: false,
       principal: { id: 7, email: 'ann@example.com', roles: ['EDITOR_HELPER', 'EDITOR', 'USER'] },
@@ -413,8 +426,8 @@ describe('the caller of a request, with plugins', () => {
 
   it('[2.5] has the role of the user where no hierarchy is known', async () => {
     const found = [caller({ roles: ['ADMIN', 'EDITOR', 'USER'] })];
-    const confirmed = await authenticator(found, ANN_EDITOR, {}).confirm(anonymous, request);
-    expect(confirmed?.principal?.roles).toEqual(['EDITOR', 'USER']);
+    const confirmed = await confirm(anonymous, found, ANN_EDITOR, {});
+    expect(confirmed.principal?.roles).toEqual(['EDITOR', 'USER']);
   });
 
   it('[2.5] is not known while the users cannot be read', async () => {
@@ -424,7 +437,7 @@ describe('the caller of a request, with plugins', () => {
         throw new Error('no connection');
       },
     };
-    const { failure, ...others } = await authenticator([], user).readCaller(bearer);
+    const { failure, ...others } = await credentials([], user).reload(bearer);
     expect([failure?.getStatus(), others]).toEqual([503, { bearerWasSent: true }]);
     expect(error.mock.calls.map(([line]) => line as unknown)).toEqual(['The user of a token could not be read.']);
     error.mockRestore();
@@ -435,7 +448,7 @@ describe('the caller of a request, with plugins', () => {
     ['the user is unknown', [caller({ id: 9 })], undefined],
     ['the user is not active', [caller({})], { active: false, role: 'EDITOR' }],
   ])('[2.5] is nobody where %s', async (_, found, user) => {
-    expect(await authenticator(found, user).confirm(anonymous, request)).toEqual(anonymous);
+    expect(await confirm(anonymous, found, user)).toEqual(anonymous);
   });
 
   const foreign: Authentication = { bearerWasSent: true, token: 'foreign' };
@@ -446,55 +459,58 @@ describe('the caller of a request, with plugins', () => {
   });
 
   it('[2.5] is the one whom a plugin knows by a foreign token, with the present address', async () => {
-    expect(await authenticator([anonymous, known()]).confirm(foreign, request)).toEqual({
+    expect(await confirm(foreign, [anonymous, known()])).toEqual({
       ...foreign,
       isKey: false,
       principal: { id: 7, email: 'ann@example.com', roles: ['USER'] },
       whole: [{ id: 7, email: 'ann@example.com', roles: ['EDITOR'] }],
     });
     const nameless = { ...ANN_EDITOR, email: null };
-    const { principal } = (await authenticator([known()], nameless).confirm(foreign, request)) ?? {};
+    const { principal } = await confirm(foreign, [known()], nameless);
     expect(principal?.email).toBe('');
   });
 
   it('[2.5] has the role of keys by a key', async () => {
-    const { isKey, principal, whole } = (await authenticator([known({ isKey: true })]).confirm(foreign, request)) ?? {};
+    const { isKey, principal, whole } = await confirm(foreign, [known({ isKey: true })]);
     expect([isKey, principal?.roles, whole?.[0].roles]).toEqual([true, ['USER', 'KEY'], ['EDITOR', 'KEY']]);
   });
 
   it('[2.5] is nobody by another credential beside a token, and by a header without one', async () => {
-    expect(await authenticator([caller({})]).confirm(foreign, request)).toEqual(foreign);
+    expect(await confirm(foreign, [caller({})])).toEqual(foreign);
     const malformed: Authentication = { bearerWasSent: true };
-    expect(await authenticator([known()]).confirm(malformed, request)).toEqual(malformed);
+    expect(await confirm(malformed, [known()])).toEqual(malformed);
   });
 
   it('[2.5] is read from the users: role and activity', async () => {
-    expect(await authenticator().readCaller(anonymous)).toBe(anonymous);
-    expect((await authenticator().readCaller(bearer)).principal?.roles).toEqual(['EDITOR']);
+    expect(await credentials().reload(anonymous)).toBe(anonymous);
+    expect((await credentials().reload(bearer)).principal?.roles).toEqual(['EDITOR']);
     for (const user of [null, { active: false, role: 'EDITOR' }])
-      expect(await authenticator([], user).readCaller(bearer)).toEqual({ bearerWasSent: true });
+      expect(await credentials([], user).reload(bearer)).toEqual({ bearerWasSent: true });
   });
 
-  it('[2.5] is judged by itself in the session of a test', async () => {
-    const exempting = authenticator([anonymous], null);
-    exempting.exempt('test');
-    const exempted = { ...bearer, session: 'test' };
-    expect(exempting.confirm(exempted, request)).toBeUndefined();
-    expect(await exempting.readCaller(exempted)).toBe(exempted);
-    for (const other of [bearer, { ...bearer, session: 'other' }]) {
-      expect(await exempting.confirm(other, request)).toEqual({ bearerWasSent: true });
-      expect(await exempting.readCaller(other)).toEqual({ bearerWasSent: true });
-    }
+  it('[2.5] is the one whom a reader in front knows completely', async () => {
+    const complete = { ...bearer, isComplete: true };
+    const all = credentials([anonymous], null);
+    all.readers.unshift({ read: () => complete });
+    const asked: Parameters<typeof setAuthentication>[0] = { ...request };
+    const authenticator = new Authenticator(all);
+    expect(authenticator.find(asked)).toBe(complete);
+    setAuthentication(asked, complete);
+    await authenticator.reloadUser(asked);
+    expect(authenticationOf(asked)).toBe(complete);
+    setAuthentication(asked, bearer);
+    await authenticator.reloadUser(asked);
+    expect(authenticationOf(asked)).toEqual({ bearerWasSent: true });
   });
 
   it('[2.5] has the session of its token', () => {
     const headers = { authorization: `Bearer ${makeToken({ payload: claims({ sid: 's' }) })}` };
-    expect(authenticator().authenticate({ ...request, headers })).toMatchObject({ session: 's' });
+    expect(new Authenticator(credentials()).find({ ...request, headers })).toMatchObject({ session: 's' });
     const without = { authorization: `Bearer ${makeToken()}` };
-    expect(authenticator().authenticate({ ...request, headers: without })).not.toHaveProperty('session');
-    expect(authenticator().authenticate({ ...request, headers: without })).not.toHaveProperty('login');
+    expect(new Authenticator(credentials()).find({ ...request, headers: without })).not.toHaveProperty('session');
+    expect(new Authenticator(credentials()).find({ ...request, headers: without })).not.toHaveProperty('login');
     const login = { amr: ['pwd'], auth_time: 5 };
     const withLogin = { authorization: `Bearer ${makeToken({ payload: claims(login) })}` };
-    expect(authenticator().authenticate({ ...request, headers: withLogin })).toMatchObject({ login });
+    expect(new Authenticator(credentials()).find({ ...request, headers: withLogin })).toMatchObject({ login });
   });
 });

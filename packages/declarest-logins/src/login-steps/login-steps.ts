@@ -1,5 +1,5 @@
 /** The second step of logins: one challenge, which each factor of the user answers. */
-import { Injectable, UnauthorizedException } from '@nestjs/common';
+import { Injectable, UnauthorizedException, type OnModuleInit } from '@nestjs/common';
 import { type AuthUser, UserRepository } from 'declarest';
 import {
   type AccountChange,
@@ -47,7 +47,7 @@ export interface FactorStep {
 
 /** A kind of factor. */
 export interface Factor {
-  /** The endpoints that set it up, which tokens without a required factor open. */
+  /** The endpoints that set it up. */
   readonly enrolment: readonly string[];
   /** @returns `undefined` for a user without one */
   readonly stepOf: (userId: string) => Promise<FactorStep | undefined>;
@@ -66,8 +66,11 @@ export interface StepAnswer {
 
 /** For the plugins that ask for a second step. They share it, so that a user with several factors may use any. */
 @Injectable()
-export class LoginSteps {
+export class LoginSteps implements OnModuleInit {
+  /** Each factor adds itself, when it is constructed. */
   readonly factors: Factor[] = [];
+  /** The endpoints that tokens without a required factor open. */
+  enrolment: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly tokens: OneTimeTokens,
@@ -75,6 +78,10 @@ export class LoginSteps {
     private readonly attempts: Attempts,
     private readonly logins: Logins,
   ) {}
+
+  onModuleInit(): void {
+    this.enrolment = new Set(['me', 'logout', ...this.factors.flatMap(({ enrolment }) => enrolment)]);
+  }
 
   /** @returns `undefined` where the login has given a factor, or the user has none */
   async begin(user: AuthUser, context: LoginContext): Promise<LoginChallenge | undefined> {

@@ -16,7 +16,7 @@ import { readCode, wrongCode } from './codes.js';
 import { FactorSecrets } from './factor-secrets.js';
 import { FACTOR_SETTINGS, readSettings } from './factor-settings.js';
 import { SecondFactor } from './factor-tables.js';
-import { limitToken } from './limited-tokens.js';
+import { refuseBeforeEnrolment } from './enrolment-only-tokens.js';
 import { LoginSteps, STEP_DOCUMENT } from '../login-steps/login-steps.js';
 import { SecondFactors } from './second-factors.js';
 import { Totp } from './totp.js';
@@ -182,7 +182,7 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
     },
     describe: () => STEP_DOCUMENT,
     ...(settings.required.length > 0 && {
-      authenticate: (services, request, bearer) => limitToken(settings.required, services, request, bearer),
+      authenticate: (services, request, bearer) => refuseBeforeEnrolment(settings.required, services, request, bearer),
     }),
   };
 }

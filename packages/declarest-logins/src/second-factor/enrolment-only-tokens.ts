@@ -4,11 +4,8 @@ import { AccessRefused, type Authentication, AuthServices } from 'declarest/plug
 import { LoginSteps } from '../login-steps/login-steps.js';
 import { hasGivenFactor } from '../login-steps/given-factor.js';
 
-/** The endpoints that such a token opens, besides those that set a factor up. */
-const OPEN = ['me', 'logout'];
-
 /** @returns `undefined` where the token is good enough */
-export function limitToken(
+export function refuseBeforeEnrolment(
   required: readonly string[],
   { expandRoles, endpointOf, get }: AuthServices,
   request: HttpRequest,
@@ -17,7 +14,6 @@ export function limitToken(
   if (!principal || hasGivenFactor(login)) return undefined;
   const roles = expandRoles(principal.roles);
   if (!required.some((role) => roles.includes(role))) return undefined;
-  const open = [...OPEN, ...get(LoginSteps).factors.flatMap(({ enrolment }) => enrolment)];
-  if (open.includes(String(endpointOf(request)))) return undefined;
+  if (get(LoginSteps).enrolment.has(endpointOf(request) ?? '')) return undefined;
   return { bearerWasSent: true, failure: new AccessRefused(['second factor']) };
 }

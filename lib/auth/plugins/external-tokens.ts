@@ -1,14 +1,13 @@
 /** Tokens of another issuer beside those of AuthModule: each stands for a stored user, whom the application names. */
-import type { Authentication } from '../access/principal.js';
-import type { AuthServices } from '../auth/plugins/auth-services.js';
-import type { AuthPlugin } from '../auth/plugins/plugin.js';
-import type { AuthUser } from '../auth/users/auth-user.js';
-import type { HttpRequest } from '../http/http-request.js';
-import type { Principal } from '../http/principal.js';
-import { describe, expectKnownNames, InvalidOptionError } from '../options/invalid-option.js';
-import { isFunction } from '../options/option-table.js';
-import { authenticatorProvider, type SourceAuthenticator } from './source-authenticator.js';
-import { sourceOf, tokenSourceOf, type AuthenticateOption } from './user-source.js';
+import { sourceReaderProvider, type SourceReader } from '../../access/identity/source-reader.js';
+import { sourceOf, tokenSourceOf, type AuthenticateOption } from '../../access/identity/user-source.js';
+import type { Authentication, Principal } from '../../http/caller.js';
+import type { HttpRequest } from '../../http/http-request.js';
+import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
+import { isFunction } from '../../options/option-table.js';
+import type { AuthUser } from '../users/auth-user.js';
+import type { AuthServices } from './auth-services.js';
+import type { AuthPlugin } from './plugin.js';
 
 export interface ExternalTokensOptions {
   /** Who sends a bearer token that `AuthModule` has not signed: such as `jwks(…)`. */
@@ -45,13 +44,13 @@ export function externalTokens(options: ExternalTokensOptions): AuthPlugin {
     throw new InvalidOptionError(OPTION, 'a source of bearer tokens', 'one with `credential`', 'remove that option');
   if (!isFunction(userOf))
     throw new InvalidOptionError('externalTokens option `userOf`', 'a function', describe(userOf), ADVICE);
-  const authenticator = Symbol('declarest.externalTokens');
+  const reader = Symbol('declarest.externalTokens');
   const identify = async (
     services: AuthServices,
     request: HttpRequest,
     bearer: Authentication,
   ): Promise<Authentication> => {
-    const found = (await services.get<SourceAuthenticator>(authenticator).confirm(bearer, request)) ?? bearer;
+    const found = (await services.get<SourceReader>(reader).read(request, bearer)) ?? bearer;
     const user = found.principal && (await userOf(found.principal, services));
     if (!user) return { ...bearer, ...(found.failure && { failure: found.failure }) };
     return { ...bearer, principal: { id: user.id, email: user.email ?? '', roles: [user.role] } };
@@ -59,7 +58,7 @@ export function externalTokens(options: ExternalTokensOptions): AuthPlugin {
   return {
     name: 'externalTokens',
     decidesBy: { ...(source.decidesBy ?? { source: source.start }), userOf },
-    providers: [authenticatorProvider(authenticator, source)],
+    providers: [sourceReaderProvider(reader, source)],
     authenticate: (services, request, bearer) =>
       bearer.bearerWasSent && !bearer.principal ? identify(services, request, bearer) : undefined,
   };

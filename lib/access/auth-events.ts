@@ -1,6 +1,6 @@
 /** What happens to accounts, and what access rules refuse, for logs and audits of the application. */
 import { Injectable, Logger } from '@nestjs/common';
-import { notify } from '../../http/failure.js';
+import { notify } from '../http/failure.js';
 
 interface UserEvent {
   /** The id of the user as text. */
@@ -33,6 +33,14 @@ export interface AuthEventMap {
   'password.forgotten': UserEvent;
   'email.verified': UserEvent;
   'email.changed': UserEvent;
+  /** An access rule has refused a request (401, 403). At most once a second for each rule, user and address. */
+  'access.refused': {
+    /** As the access table says it, such as `ShopSecurity.requireRole("ADMIN", "/api/admin/**")`; or `default`. */
+    readonly rule: string;
+    /** `undefined` without a valid token. */
+    readonly userId: string | undefined;
+    readonly address: string | undefined;
+  };
 }
 
 export type AuthEventName = keyof AuthEventMap;

@@ -1,9 +1,9 @@
 /** Users that the application has identified before: by guards such as those of passport, by middleware, or by a gateway. */
 import type { CanActivate, ExecutionContext, Type } from '@nestjs/common';
 import { isObservable, lastValueFrom } from 'rxjs';
-import type { HttpRequest } from '../http/http-request.js';
-import { describe, expectKnownNames, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { isFunction } from '../options/option-table.js';
+import type { HttpRequest } from '../../http/http-request.js';
+import { describe, expectKnownNames, InvalidOptionError, isClass } from '../../options/invalid-option.js';
+import { isFunction } from '../../options/option-table.js';
 import type { Authenticate, ExternalUser, UserSource } from './user-source.js';
 
 /** A request of the platform, with what guards and middleware have set. */

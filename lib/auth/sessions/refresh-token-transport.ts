@@ -16,7 +16,7 @@ export interface IssuedTokens {
 
 type Headers = NonNullable<IssuedParts['headers']>;
 
-export interface TokenCarrier {
+export interface RefreshTokenTransport {
   /** The fields of a body that holds the token. */
   readonly fields: Readonly<Record<string, JsonSchema>>;
   /** What endpoints that take the token say in the OpenAPI document. */
@@ -29,7 +29,7 @@ export interface TokenCarrier {
   readonly removal: Headers;
 }
 
-const inBody: TokenCarrier = {
+const inBody: RefreshTokenTransport = {
   fields: { refreshToken: TEXT },
   described: {},
   read: ({ body }) => body['refreshToken'] as string | undefined,
@@ -45,7 +45,7 @@ const setCookie = (token: string, seconds: number): Headers => ({
   'Set-Cookie': `${NAME}=${token}; Max-Age=${seconds}; Path=/; HttpOnly; Secure; SameSite=Strict`,
 });
 
-const inCookie = (lifetimeMs: number): TokenCarrier => ({
+const inCookie = (lifetimeMs: number): RefreshTokenTransport => ({
   fields: {},
   described: {
     parameters: () => [
@@ -69,5 +69,5 @@ const inCookie = (lifetimeMs: number): TokenCarrier => ({
   removal: setCookie('', 0),
 });
 
-export const carrierOf = ({ isInCookie, refreshTokenMs }: SessionSettings): TokenCarrier =>
+export const transportOf = ({ isInCookie, refreshTokenMs }: SessionSettings): RefreshTokenTransport =>
   isInCookie ? inCookie(refreshTokenMs) : inBody;

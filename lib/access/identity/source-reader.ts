@@ -1,35 +1,30 @@
-/** Identifies the user of a request by the option `authenticate`: within 5 s, and only a well-formed user. */
-import { HttpException, Inject, Injectable, Logger } from '@nestjs/common';
+/** Identifies the user of a request by a source of users: within 5 s, and only a well-formed user. */
+import { HttpException, Injectable, Logger } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, OnModuleInit, Provider, Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { randomUUID } from 'node:crypto';
 import { defer, firstValueFrom, timeout } from 'rxjs';
-import { Authenticator, bearerOf, keep, lookUp, requestOf, type Authentication } from '../access/principal.js';
-import type { HttpRequest } from '../http/http-request.js';
-import type { Principal } from '../http/principal.js';
-import { describe } from '../options/invalid-option.js';
-import type { Accepts } from '../options/option-table.js';
-import { Application } from '../routes/application.js';
+import { setAuthentication, type Principal } from '../../http/caller.js';
+import type { HttpRequest } from '../../http/http-request.js';
+import { markOwn } from '../../http/own-code.js';
+import { describe } from '../../options/invalid-option.js';
+import type { Accepts } from '../../options/option-table.js';
+import { Application } from '../../routes/application.js';
+import { Authenticator, guardedLookup, type CredentialReader, type Identified } from './authenticator.js';
+import { requestOf } from './handled-request.js';
 import type { Authenticate, ExternalUser, UserSource } from './user-source.js';
-import { markOwn } from '../http/own-code.js';
 
 const LIMIT_MS = 5_000;
 const ANSWER = 'Users cannot be identified at the moment, try again';
 
-export class SourceAuthenticator implements Authenticator, OnModuleInit {
+export class SourceReader implements CredentialReader, OnModuleInit {
   private readonly logger = new Logger('AccessModule');
   private find!: Authenticate;
-  private readonly testUsers = new Map<string, Principal>();
 
   constructor(
     readonly source: UserSource,
     private readonly application: Application,
     private readonly moduleRef: ModuleRef,
   ) {}
-
-  get decidesBy(): Readonly<Record<string, unknown>> {
-    return this.source.decidesBy ?? { source: this.source.start };
-  }
 
   async onModuleInit(): Promise<void> {
     this.find = await this.source.start(async (type) => {
@@ -38,42 +33,18 @@ export class SourceAuthenticator implements Authenticator, OnModuleInit {
     });
   }
 
-  /** For declarest/testing, whose users need not exist. @returns a bearer token that stands for the user */
-  admit(user: Principal): string {
-    const token = randomUUID();
-    this.testUsers.set(token, user);
-    return token;
-  }
-
-  authenticate(request: HttpRequest): Authentication {
-    const { wasSent: bearerWasSent, token } = bearerOf(request);
-    const principal = token === undefined ? undefined : this.testUsers.get(token);
-    return { bearerWasSent, ...(principal && { principal }) };
-  }
-
-  /** @param context the handler that the request is for, where it is known */
-  confirm(
-    known: Authentication,
-    request: HttpRequest,
-    context?: ExecutionContext,
-  ): Promise<Authentication> | undefined {
-    if (known.principal || (this.source.inGuard && !context)) return undefined;
-    return lookUp('The user of a request', () => this.identify(known, request, context), ANSWER);
+  read(request: HttpRequest, known: Identified, context?: ExecutionContext): Promise<Identified> | undefined {
+    if (this.source.inGuard && !context) return undefined;
+    return guardedLookup('The user of a request', () => this.identify(known, request, context), ANSWER);
   }
 
   /** The roles are those of the request: there is no table of these users. */
-  readCaller(known: Authentication): Promise<Authentication> {
-    return Promise.resolve(known);
-  }
-
-  private async identify(
-    nobody: Authentication,
-    request: HttpRequest,
-    context: ExecutionContext | undefined,
-  ): Promise<Authentication> {
+  private async identify(nobody: Identified, request: HttpRequest, context?: ExecutionContext): Promise<Identified> {
     try {
       const user = await firstValueFrom(defer(async () => this.find(request, context)).pipe(timeout(LIMIT_MS)));
-      return user === null || user === undefined ? nobody : { ...nobody, principal: expectPrincipal(user) };
+      return user === null || user === undefined
+        ? nobody
+        : { ...nobody, principal: expectPrincipal(user), isComplete: true };
     } catch (error) {
       if (error instanceof MalformedUser) this.logger.warn(error.message);
       else if (!(error instanceof HttpException && error.getStatus() < 500)) throw error;
@@ -86,25 +57,23 @@ export class SourceAuthenticator implements Authenticator, OnModuleInit {
 @markOwn
 @Injectable()
 export class IdentifyingGuard implements CanActivate {
-  constructor(@Inject(Authenticator) private readonly authenticator: SourceAuthenticator) {}
+  constructor(private readonly authenticator: Authenticator) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request: (HttpRequest & { user?: unknown }) | undefined = requestOf(context);
     if (!request) return true;
-    const known = this.authenticator.authenticate(request);
-    const found = (await this.authenticator.confirm(known, request, context)) ?? known;
+    const found = await this.authenticator.find(request, context);
     // Guards of the application may have set a user that is not accepted.
     request.user = undefined;
-    keep(request, found);
+    setAuthentication(request, found);
     return true;
   }
 }
 
-export const authenticatorProvider = (provide: Type | symbol | typeof Authenticator, source: UserSource): Provider => ({
+export const sourceReaderProvider = (provide: Type | symbol, source: UserSource): Provider => ({
   provide,
   inject: [Application, ModuleRef],
-  useFactory: (application: Application, moduleRef: ModuleRef) =>
-    new SourceAuthenticator(source, application, moduleRef),
+  useFactory: (application: Application, moduleRef: ModuleRef) => new SourceReader(source, application, moduleRef),
 });
 
 class MalformedUser extends Error {}

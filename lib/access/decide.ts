@@ -1,5 +1,5 @@
 /** Rules as declared, and the access to a route: rules change it, from the broadest to the narrowest; the result decides. */
-import { BASE_ROLE, type Principal } from '../http/principal.js';
+import { BASE_ROLE, type Principal } from '../http/caller.js';
 import type { HttpRequest } from '../http/http-request.js';
 import { AuthenticationRequired } from '../http/refusal.js';
 import { InvalidOptionError } from '../options/invalid-option.js';
@@ -40,7 +40,7 @@ export interface Access {
   /** The rules that took part, broadest first; empty where the default decides. */
   readonly rules: readonly Rule[];
   /** Whether the user and the role are those of the database, not those of the token. */
-  readonly readsCaller?: boolean;
+  readonly reloadsUser?: boolean;
 }
 
 const plain = (kind: DefaultAccess): Access => Object.freeze({ kind, requirements: [], rules: [] });

@@ -1,7 +1,6 @@
 /** The credential of a request, at the place that a source of users names. */
-import { bearerOf } from '../access/principal.js';
-import { cookieOf, isFromOwnPage } from '../http/cookies.js';
-import { headerValues, type HttpRequest } from '../http/http-request.js';
+import { cookieOf, isFromOwnPage } from '../../http/cookies.js';
+import { bearerOf, headerValues, type HttpRequest } from '../../http/http-request.js';
 import type { CredentialPlace } from './user-source.js';
 
 /**

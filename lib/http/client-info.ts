@@ -1,6 +1,6 @@
 /** What is kept of the client that sends a request: its address and the program it says it is. */
 import { isIPv6 } from 'node:net';
-import type { HttpRequest } from '../../http/http-request.js';
+import type { HttpRequest } from './http-request.js';
 
 export interface ClientInfo {
   /** As the platform says, which trusts a proxy only where its setting `trust proxy` or `trustProxy` says so. */

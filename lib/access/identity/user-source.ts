@@ -1,8 +1,8 @@
 /** The option `authenticate` of AccessModule: its forms, and what they return. */
 import type { ExecutionContext, Type } from '@nestjs/common';
-import type { HttpRequest } from '../http/http-request.js';
-import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { isFunction, isObject } from '../options/option-table.js';
+import type { HttpRequest } from '../../http/http-request.js';
+import { describe, InvalidOptionError, isClass } from '../../options/invalid-option.js';
+import { isFunction, isObject } from '../../options/option-table.js';
 
 /** A user as `authenticate` returns it. Further members are claims, for `request.user`, scopes, owners and policies. */
 export interface ExternalUser {
