@@ -100,11 +100,11 @@ function expectAtMost(limit: number, visited: readonly string[]): void {
   expect(visited.length, `visited ${visited.length}:\n${visited.join('\n')}`).toBeLessThanOrEqual(limit);
 }
 
-it('a public record by its id visits at most 36 files, 16 of them of crud, and 6 async functions there', async () => {
+it('a public record by its id visits at most 36 files, 15 of them of crud, and 6 async functions there', async () => {
   const { files, asyncFunctions } = await visitsOf(200, () => app.get('/products/7'));
   expectAtMost(36, files);
   expectAtMost(
-    16,
+    15,
     files.filter((path) => path.startsWith('crud/')),
   );
   expectAtMost(6, asyncFunctions);

@@ -63,12 +63,7 @@ function viewsOf(resource: Resource, relations: Relations, request: HttpRequest 
   const isOwnerBound = owner !== undefined && isBound(owner, request);
   const choosesDeleted = hasAnyRole(request, options.deletedRoles);
   const readable = (parameters: ListParameters): ListParameters =>
-    followable(
-      resource,
-      relations,
-      fieldPermissions.size === 0 ? parameters : readableParameters(parameters, all.canRead),
-      request,
-    );
+    followable(resource, relations, readableParameters(parameters, all.canRead), request);
   const without = readable(
     choosesDeleted ? { ...listWithDeleted, readable: list.readable } : { ...list, choosesDeleted },
   );

@@ -13,22 +13,22 @@ import type { Relation, SortKey } from '../sql/condition.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
 import { deletionOf, findFieldPath, type FilterableField } from '../query/field-path.js';
 import { operatorsFor } from '../sql/operators.js';
-import type { Database } from '../store/database.js';
 import { readableParameters } from '../rows/field-permissions.js';
+import type { DeclaredResource } from './row-options.js';
 
-export function compileListParameters(options: ResolvedCrudOptions, schema: EntityDescription, database: Database) {
+export function compileListParameters(declared: DeclaredResource) {
+  const { options, schema } = declared;
   const choosesDeleted = options.deletedRoles.length > 0;
   const deletion = choosesDeleted ? undefined : deletionOf(schema);
-  const { fields } = schema;
-  const readable = fields.filter((field) => field.readable && field !== deletion);
+  const readable = schema.fields.filter((field) => field.readable && field !== deletion);
   const ordered = readable.filter(({ type }) => isOrdered(type));
   const list = {
     paged: options.enablePagination,
     choosesDeleted,
-    filterable: filterableFields(options, readable, database),
-    sortable: namedFields(options, 'sortableFields', fields, ordered, 'readable columns that can be compared'),
-    includable: compileIncludable(options, database),
-    linkable: compileLinkable(options, schema, database),
+    filterable: filterableFields(declared, readable),
+    sortable: namedFields(declared, 'sortableFields', ordered, 'readable columns that can be compared'),
+    includable: compileIncludable(declared),
+    linkable: compileLinkable(declared),
   };
   const shadowed = options.enableSearch && options.searchableFields.find((name) => parameterNames(list).includes(name));
   if (shadowed) {
@@ -36,7 +36,7 @@ export function compileListParameters(options: ResolvedCrudOptions, schema: Enti
     refuseOption(options, 'searchableFields', expected, describe(shadowed), 'leave the field out');
   }
   const texts = readable.filter(({ type, column }) => type.searchable && !column.transformer);
-  const searchable = namedFields(options, 'searchableFields', fields, texts, 'readable text or number columns');
+  const searchable = namedFields(declared, 'searchableFields', texts, 'readable text or number columns');
   return { ...list, searchable, key: schema.key, defaultSort: defaultSort(options, ordered), readable };
 }
 
@@ -46,29 +46,27 @@ export function withoutDeletion(list: ListParameters, schema: EntityDescription)
   return deletion ? { ...readableParameters(list, (field) => field !== deletion), choosesDeleted: false } : list;
 }
 
-export function aggregatableFields(options: ResolvedCrudOptions, { fields }: EntityDescription): readonly Field[] {
-  const candidates = fields.filter((field) => field.readable && isOrdered(field.type) && !field.column.transformer);
+export function aggregatableFields(declared: DeclaredResource): readonly Field[] {
+  const candidates = declared.schema.fields.filter(
+    (field) => field.readable && isOrdered(field.type) && !field.column.transformer,
+  );
   const described = 'readable columns without a transformer that can be compared';
-  return [...namedFields(options, 'aggregatableFields', fields, candidates, described).values()];
+  return [...namedFields(declared, 'aggregatableFields', candidates, described).values()];
 }
 
+type FieldOption = 'aggregatableFields' | 'searchableFields' | 'sortableFields';
+
 function namedFields(
-  options: ResolvedCrudOptions,
-  option: 'aggregatableFields' | 'searchableFields' | 'sortableFields',
-  fields: readonly Field[],
+  { options, schema: { fields } }: DeclaredResource,
+  option: FieldOption,
   candidates: readonly Field[],
   described: string,
-): ReadonlyMap<string, Field> {
+) {
   const named = options[option].map((name): [string, Field] => {
     const field = fields.find((each) => each.name === name);
     if (field && candidates.includes(field)) return [name, field];
-    return refuseOption(
-      options,
-      option,
-      fieldNames(candidates),
-      describeField(name, field, option),
-      `name ${described}`,
-    );
+    const got = describeField(name, field, option);
+    return refuseOption(options, option, fieldNames(candidates), got, `name ${described}`);
   });
   return new Map(named);
 }
@@ -82,13 +80,12 @@ function describeField(name: string, field: Field | undefined, option: string): 
   return `${describe(name)}, ${kind}, which is not ${option.replace('Fields', '')}`;
 }
 
-function filterableFields(options: ResolvedCrudOptions, readable: readonly Field[], database: Database) {
-  const { filterableFields: names, entity } = options;
-  const metadata = database.dataSource.getMetadata(entity);
+function filterableFields({ options, schema, database }: DeclaredResource, readable: readonly Field[]) {
+  const { filterableFields: names } = options;
   const compared = readable.filter((field) => operatorsFor(field, database.operators).size > 0);
   const all = names === true ? compared.map(({ name }) => name).filter((name) => !isGroupName(name)) : names;
   const paths = all.map((name): [string, FilterableField] => {
-    const path = findFieldPath(name, metadata, database.describe);
+    const path = findFieldPath(name, schema.metadata, database.describe);
     const operators = path?.field.readable ? operatorsFor(path.field, database.operators) : undefined;
     if (path && operators && operators.size > 0 && !isGroupName(name)) return [name, { ...path, operators }];
     const advice = 'name readable columns that can be compared, of the entity or of a related one as in "author.name"';
@@ -117,15 +114,16 @@ export const includedRelations = ({ includableRelations }: ResolvedCrudOptions):
   includableRelations.map((each) => (typeof each === 'string' ? { relation: each } : each));
 
 /** @returns the relations by path, each after those that its path begins with @throws InvalidOptionError */
-function compileIncludable(options: ResolvedCrudOptions, database: Database): ReadonlyMap<string, Includable> {
+function compileIncludable(declared: DeclaredResource): ReadonlyMap<string, Includable> {
+  const { options, schema, database } = declared;
   const includable = new Map<string, Includable>();
   for (const { relation: name = '' } of includedRelations(options)) {
-    const relations = relationsIn(name, database.dataSource.getMetadata(options.entity));
+    const relations = relationsIn(name, schema.metadata);
     if (!relations || relations.length > MAX_DEPTH)
-      return refuseRelation(options, 'includableRelations', `relations up to ${MAX_DEPTH} deep`, name, database);
+      return refuseRelation(declared, 'includableRelations', `relations up to ${MAX_DEPTH} deep`, name);
     for (const [depth, relation] of relations.entries()) {
       const path = relationPath(relations.slice(0, depth + 1));
-      assertRelatable(options, 'includableRelations', path, relation, database);
+      assertRelatable(declared, 'includableRelations', path, relation);
       const related = database.describe(relation.inverseEntityMetadata);
       includable.set(path, { path, relation, readable: related.fields.filter(({ readable }) => readable) });
     }
@@ -133,15 +131,14 @@ function compileIncludable(options: ResolvedCrudOptions, database: Database): Re
   return new Map([...includable].toSorted(([a], [b]) => a.split('.').length - b.split('.').length));
 }
 
-function compileLinkable(options: ResolvedCrudOptions, { fields }: EntityDescription, database: Database) {
-  const { relations } = database.dataSource.getMetadata(options.entity);
+function compileLinkable(declared: DeclaredResource) {
+  const { options, schema } = declared;
   return options.linkableRelations.map((path) => {
-    const relation = relations.find(({ propertyPath }) => propertyPath === path);
-    if (!relation?.isManyToMany)
-      return refuseRelation(options, 'linkableRelations', 'many-to-many relations', path, database);
-    assertRelatable(options, 'linkableRelations', path, relation, database);
+    const relation = schema.metadata.relations.find(({ propertyPath }) => propertyPath === path);
+    if (!relation?.isManyToMany) return refuseRelation(declared, 'linkableRelations', 'many-to-many relations', path);
+    assertRelatable(declared, 'linkableRelations', path, relation);
     const name = `${path}Ids`;
-    if (!fields.some((field) => field.path[0] === name)) return { name, path, relation };
+    if (!schema.fields.some((field) => field.path[0] === name)) return { name, path, relation };
     const expected = `relations without a column \`${name}\``;
     return refuseOption(options, 'linkableRelations', expected, describe(path), RENAME);
   });
@@ -176,11 +173,10 @@ function relationsIn(name: string, { relations }: EntityMetadata): readonly Rela
 const RENAME = 'rename the column or the relation';
 
 function assertRelatable(
-  options: ResolvedCrudOptions,
+  { options, database }: DeclaredResource,
   option: RelationOption,
   path: string,
   relation: Relation,
-  database: Database,
 ): void {
   const { inverseEntityMetadata, entityMetadata } = relation;
   const { primaryColumns: keys, target } = inverseEntityMetadata;
@@ -198,14 +194,12 @@ function assertRelatable(
 }
 
 function refuseRelation(
-  options: ResolvedCrudOptions,
+  { options, schema }: DeclaredResource,
   option: RelationOption,
   expected: string,
   got: string,
-  database: Database,
 ): never {
-  const { relations } = database.dataSource.getMetadata(options.entity);
-  const names = relations.filter(({ isManyToMany }) => isManyToMany || option !== 'linkableRelations');
+  const names = schema.metadata.relations.filter(({ isManyToMany }) => isManyToMany || option !== 'linkableRelations');
   const known = names.map(({ propertyPath }) => propertyPath).join(', ');
   const advice = known === '' ? 'leave the option out: the entity has none' : `name relations among ${known}`;
   return refuseOption(options, option, expected, describe(got), advice);

@@ -212,7 +212,7 @@ export function compilePlan(
     ...resource,
     get store() {
       if (store) return store;
-      const created = createStore(resource, repository, resource.database);
+      const created = createStore(resource, repository);
       if (isStarted()) store = created;
       return created;
     },

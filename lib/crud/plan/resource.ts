@@ -1,6 +1,6 @@
 /** One resource, compiled at boot from its declaration and the data source's metadata; immutable. */
 import type { DataSource, EntityMetadata } from 'typeorm';
-import type { EntityDescription, Field } from '../../entities/entity-schema.js';
+import type { Field } from '../../entities/entity-schema.js';
 import { isSqlite } from '../../entities/database-family.js';
 import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-keys.js';
@@ -20,13 +20,10 @@ import { parentFieldOf } from '../store/tree-writer.js';
 import { deletionOf } from '../query/field-path.js';
 import { aggregatableFields, compileListParameters, withoutDeletion, includedRelations } from './list-parameters.js';
 import { compileFieldPermissions, compileOwner, compilePathParameters, compileScope } from './row-options.js';
-import type { FindProvider } from './row-options.js';
+import type { DeclaredResource, FindProvider } from './row-options.js';
 
-export interface Resource {
-  readonly options: ResolvedCrudOptions;
+export interface Resource extends DeclaredResource {
   readonly metadata: EntityMetadata;
-  readonly schema: EntityDescription;
-  readonly database: Database;
   readonly deletion: Field | undefined;
   readonly list: ListParameters;
   readonly pathParameters: ReadonlyMap<string, Field>;
@@ -63,7 +60,8 @@ export function describeResource(
   const { dataSource } = database;
   const metadata = dataSource.getMetadata(options.entity);
   const schema = database.describe(metadata);
-  const parameters = compileListParameters(options, schema, database);
+  const declared = { options, schema, database };
+  const parameters = compileListParameters(declared);
   const searchIndex = options.searchIndex
     ? searchIndexOf(metadata, [...parameters.searchable.values()], dataSource)
     : undefined;
@@ -77,19 +75,17 @@ export function describeResource(
     ...(searchIndex?.table !== undefined && { searchTable: searchIndex.table }),
   };
   return Object.freeze({
-    options,
+    ...declared,
     metadata,
-    schema,
-    database,
     deletion: deletionOf(schema),
     list: withoutDeletion(listWithDeleted, schema),
     listWithDeleted,
     searchIndex,
-    aggregatable: aggregatableFields(options, schema),
-    pathParameters: compilePathParameters(options, schema),
+    aggregatable: aggregatableFields(declared),
+    pathParameters: compilePathParameters(declared),
     scope: compileScope(options, findProvider),
-    owner: compileOwner(options, schema, userIdIn(database)),
-    fieldPermissions: compileFieldPermissions(options, schema),
+    owner: compileOwner(declared),
+    fieldPermissions: compileFieldPermissions(declared),
   });
 }
 
@@ -101,11 +97,6 @@ export function servingRelation({ options, database }: Resource, path: string, r
     each.database === database &&
     (!through || each.options === optionsOf(through));
   return { through, serves };
-}
-
-function userIdIn(database: Database): Field | undefined {
-  const users = database.dataSource.entityMetadatas.find(({ target }) => guardOf(target));
-  return users && database.describe(users).key.fields[0];
 }
 
 /** @param dataSource `undefined` where the application has none of that name */

@@ -8,7 +8,15 @@ import type { ValueType } from '../../entities/value-types.js';
 import { fieldNames, refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
 import type { Ownership } from '../rows/owner.js';
+import type { Database } from '../store/database.js';
 import { ScopeReference, type ScopeFunction, type ScopeProvider } from '../declare/scope.js';
+
+/** The options of a resource, and what they name. */
+export interface DeclaredResource {
+  readonly options: ResolvedCrudOptions;
+  readonly schema: EntityDescription;
+  readonly database: Database;
+}
 
 /** The provider of a class, of any module; `undefined` where there is none that lives as long as the application. */
 export type FindProvider = (provider: Type) => unknown;
@@ -26,17 +34,12 @@ export function compileScope(
   return refuseOption(options, 'scope', expected, describe(scope.provider), advice);
 }
 
-/** @param userId the id of the class of users, where the data source knows it */
-export function compileOwner(
-  options: ResolvedCrudOptions,
-  schema: EntityDescription,
-  userId: Field | undefined,
-): Ownership | undefined {
+export function compileOwner({ options, schema, database }: DeclaredResource): Ownership | undefined {
   const { owner } = options;
   if (owner === undefined) return undefined;
   const declared = typeof owner === 'string' ? { field: owner } : owner;
   const { field: name, reads = false, except = [], claim = 'id' } = declared;
-  const expected = claim === 'id' ? userId : undefined;
+  const expected = claim === 'id' ? userIdIn(database) : undefined;
   const isOwnable = ({ insertable, type }: Field): boolean =>
     insertable &&
     (expected ? kindOf(type) === kindOf(expected.type) : ['integer', 'text', 'uuid'].includes(kindOf(type) ?? ''));
@@ -52,7 +55,13 @@ function kindOf({ comparison, readText }: ValueType): string | undefined {
   return comparison?.endsWith('number') && !('value' in readText('0.5')) ? 'integer' : comparison;
 }
 
-export function compileFieldPermissions(options: ResolvedCrudOptions, schema: EntityDescription): FieldPermissions {
+/** The id of the class of users, where the data source knows it. */
+function userIdIn({ dataSource, describe }: Database): Field | undefined {
+  const users = dataSource.entityMetadatas.find(({ target }) => guardOf(target));
+  return users && describe(users).key.fields[0];
+}
+
+export function compileFieldPermissions({ options, schema }: DeclaredResource): FieldPermissions {
   const entries = Object.entries(options.fieldPermissions).map(([name, permission]): [Field, FieldPermission] => {
     const field = schema.fields.find((each) => each.name === name);
     if (field) return [field, permission];
@@ -68,10 +77,7 @@ export function compileFieldPermissions(options: ResolvedCrudOptions, schema: En
   return permissions;
 }
 
-export function compilePathParameters(
-  options: ResolvedCrudOptions,
-  schema: EntityDescription,
-): ReadonlyMap<string, Field> {
+export function compilePathParameters({ options, schema }: DeclaredResource): ReadonlyMap<string, Field> {
   const names = options.endpoint.split('/').flatMap((level) => (level.startsWith(':') ? [level.slice(1)] : []));
   const fits = ({ insertable, type }: Field): boolean => insertable && type.comparison !== undefined;
   const fields = names.map((name): [string, Field] => {

@@ -46,11 +46,8 @@ export function notEnabled({ options }: Plan, text: string, { route }: Operation
 
 export const withId = ({ plan, view }: Task, key: unknown): Condition => and(keyIs(plan.schema.key, key), view.visible);
 
-export async function find(
-  task: Task,
-  key: unknown,
-  { request = allFields(task.view.list), isLocked }: ReadOptions = {},
-): Promise<object | undefined> {
+export async function find(task: Task, key: unknown, options: ReadOptions = {}): Promise<object | undefined> {
+  const { request = allFields(task.view.list), isLocked } = options;
   const record = await findColumns(task, key, request, isLocked);
   if (record && hasRelations(request)) await addRelations(task.plan, task.call, [record], request);
   return record;

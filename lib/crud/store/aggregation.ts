@@ -11,11 +11,10 @@ import { compileRead } from './row-projection.js';
 type Aggregate = keyof Aggregation;
 const AGGREGATES: readonly Aggregate[] = ['groupBy', 'sum', 'avg', 'min', 'max'];
 
-/** @param query with its condition @param limit how many groups at most */
+/** @param query with its condition, and a limit of groups */
 export async function aggregateRows(
   query: SelectQueryBuilder<object>,
   aggregation: Aggregation,
-  limit: number,
   dataSource: DataSource,
 ): Promise<AggregateRow[]> {
   const nameOf = ({ column }: Field): string => `${query.escape(query.alias)}.${query.escape(column.databaseName)}`;
@@ -33,7 +32,7 @@ export async function aggregateRows(
     if (field.nullable) query.addOrderBy(`CASE WHEN COUNT(${name}) = 0 THEN 1 ELSE 0 END`, 'ASC');
     query.addOrderBy(group, 'ASC');
   }
-  const rows = await query.limit(limit).getRawMany<RawRow>();
+  const rows = await query.getRawMany<RawRow>();
   return rows.map((row) => {
     const values = (part: Aggregate): [string, unknown][] =>
       columns

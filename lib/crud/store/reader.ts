@@ -112,7 +112,7 @@ export abstract class Reader {
   }
 
   aggregate(call: Call, condition: Condition, aggregation: Aggregation, limit: number): Promise<AggregateRow[]> {
-    return aggregateRows(this.table.matching(call, condition), aggregation, limit, this.dataSource);
+    return aggregateRows(this.table.matching(call, condition).limit(limit), aggregation, this.dataSource);
   }
 }
 

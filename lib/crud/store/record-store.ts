@@ -10,7 +10,6 @@ import { assertServes } from '../../entities/entity-guard.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { CompiledWriter } from './compiled-writer.js';
-import type { Database } from './database.js';
 import { hookOf } from './entity-events.js';
 import { CompiledReader, type Reader } from './reader.js';
 import { type RecordWriter, Table, type StoredResource } from './table.js';
@@ -46,21 +45,21 @@ export interface WriteTraits {
  * Decides how each operation reads and writes. Subscribers of the data source must be known by then.
  * @throws InvalidOptionError for a repository that replaces methods which read
  */
-export function createStore(resource: StoredResource, repository: Repository<object>, database: Database): RecordStore {
-  assertReadable(repository, resource.options.entity);
+export function createStore(resource: StoredResource, repository: Repository<object>): RecordStore {
+  const { options, metadata, schema, database } = resource;
   const { dataSource } = database;
+  assertReadable(repository, options.entity);
   // Nest injects a new TreeRepository for each tree.
-  const isOwn =
-    repository !== database.repositoryOf(resource.options.entity) && repository.constructor !== TreeRepository;
+  const isOwn = repository !== database.repositoryOf(options.entity) && repository.constructor !== TreeRepository;
   const runsCode = (operation: StoreOperation): boolean =>
-    isOwn || hookNotCompiled(operation, resource.metadata, dataSource) !== undefined;
+    isOwn || hookNotCompiled(operation, metadata, dataSource) !== undefined;
   const runsAppCode = new Set(STORE_OPERATIONS.filter(runsCode));
-  const isCompiled = featureNotCompiled(resource.metadata, dataSource) === undefined;
+  const isCompiled = featureNotCompiled(metadata, dataSource) === undefined;
   const mayCallListeners = isCompiled ? runsAppCode : new Set(STORE_OPERATIONS);
-  const table = new Table(resource, repository, database);
+  const table = new Table(resource, repository);
   const reader = mayCallListeners.has('read') ? new RepositoryReader(table) : new CompiledReader(table);
   const compiled = new CompiledWriter(table);
-  const Through = parentFieldOf(resource.schema) ? TreeWriter : RepositoryWriter;
+  const Through = parentFieldOf(schema) ? TreeWriter : RepositoryWriter;
   const through = new Through(table, reader);
   const writerFor = (operation: StoreOperation) => (mayCallListeners.has(operation) ? through : compiled);
   return Object.freeze({
@@ -73,16 +72,14 @@ export function createStore(resource: StoredResource, repository: Repository<obj
     },
     runsAppCode,
     mayCallListeners,
-    traits: traitsOf(resource, database, runsAppCode, mayCallListeners),
+    traits: traitsOf(resource, { runsAppCode, mayCallListeners }),
   });
 }
 
-function traitsOf(
-  { metadata, schema, list }: StoredResource,
-  database: Database,
-  runsAppCode: RecordStore['runsAppCode'],
-  mayCallListeners: RecordStore['mayCallListeners'],
-): WriteTraits {
+type CalledCode = Pick<RecordStore, 'runsAppCode' | 'mayCallListeners'>;
+
+function traitsOf(resource: StoredResource, { runsAppCode, mayCallListeners }: CalledCode): WriteTraits {
+  const { metadata, schema, list, database } = resource;
   const { dataSource, connections } = database;
   const hasTriggers = database.hasTriggers(metadata);
   // A transformer may not read what it has written.

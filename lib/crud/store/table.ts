@@ -26,6 +26,7 @@ export interface StoredResource {
   readonly options: { readonly entity: Type };
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
+  readonly database: Database;
   readonly list: Pick<RecordParameters, 'linkable'>;
 }
 
@@ -33,16 +34,17 @@ export class Table {
   readonly entity: Type;
   readonly metadata: EntityMetadata;
   readonly schema: EntityDescription;
+  readonly database: Database;
   readonly dataSource: DataSource;
 
   constructor(
-    { options, metadata, schema }: StoredResource,
+    { options, metadata, schema, database }: StoredResource,
     readonly repository: Repository<object>,
-    readonly database: Database,
   ) {
     this.entity = options.entity;
     this.metadata = metadata;
     this.schema = schema;
+    this.database = database;
     this.dataSource = database.dataSource;
   }
 
