@@ -6,7 +6,7 @@ import type { OidcOptions, OidcProvider } from 'declarest-logins/oidc';
 import { ForbiddenException } from '@nestjs/common';
 import { Column, DataSource, Entity } from 'typeorm';
 import { AUTH, bootAuth, expectFailure, PASSWORD, unique } from '../auth/auth-app.js';
-import { PLATFORMS } from '../harness/platforms.js';
+import { ONE_PLATFORM } from '../harness/platforms.js';
 import { startGithub } from './github-server.js';
 import { CLIENT, listen, startProvider, stop } from './identity-provider.js';
 import { BASE, type OidcApp, startOidc } from './oidc-app.js';
@@ -24,20 +24,19 @@ const expectAway = (answer: Awaited<ReturnType<OidcApp['finish']>>): void => {
   expect(answer.headers['retry-after']).toBe('10');
 };
 
-it('a provider whose discovery never ends is 503 within 5 seconds, on both platforms', async () => {
+it('a provider whose discovery never ends is 503 within 5 seconds', async () => {
   const server = createServer((_request, response) => void response.writeHead(200).write('{'));
   onTestFinished(() => stop(server));
-  const issuer = `http://127.0.0.1:${await listen(server)}`;
-  const apps = await Promise.all(PLATFORMS.map((platform) => startOidc(platform, main(issuer))));
+  const app = await startOidc('express', main(`http://127.0.0.1:${await listen(server)}`));
   const begun = Date.now();
   // One request waits for the answer to the other.
-  const answers = await Promise.all(apps.flatMap((app) => [begin(app), begin(app)]));
+  const answers = await Promise.all([begin(app), begin(app)]);
   answers.forEach(expectAway);
   expect(Date.now() - begun).toBeLessThan(6_500);
-  await Promise.all(apps.map((app) => app.close()));
+  await app.close();
 });
 
-describe.each(PLATFORMS)('on %s', (platform) => {
+describe.each(ONE_PLATFORM)('on %s', (platform) => {
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     await Promise.all(closing.splice(0).map((close) => close()));
