@@ -60,7 +60,7 @@ export function invalidFields(error: unknown, { schema, permissions, rows = [] }
 
 const CHECKED =
   /^(?:CHECK constraint failed: |CONSTRAINT `|Check constraint ')(.+?)(?:` failed for .*|' is violated\.)?$/;
-/** Those of a CHECK, which databases name, or quote. MariaDB names that of a column by the column. */
+/** The fields of a CHECK, which databases name, or quote. MariaDB names that of a column by the column. */
 function checkedColumns({ code, message = '', constraint }: DriverFields, { checks, columns }: EntityMetadata) {
   const name = code === '23514' ? constraint : CHECKED.exec(message)?.[1];
   const sql = checks.find((each) => each.name === name)?.expression ?? name ?? '';

@@ -45,7 +45,7 @@ export interface Reference {
 export interface EntityDescription {
   readonly name: string;
   readonly metadata: EntityMetadata;
-  /** Of records, as they are answered. */
+  /** The schema of records, as they are answered. */
   readonly prototype: object;
   readonly fields: readonly Field[];
   readonly key: EntityKey<Field>;

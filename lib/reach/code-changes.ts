@@ -70,6 +70,6 @@ function changeOf(
   return { kind, text: parts.length > 0 ? `: ${parts.join(', ')}` : '' };
 }
 
-/** Of numbers and switches, more is wider. */
+/** Whether a number or a switch became narrower: more is wider. */
 const isLess = (was: string, is: string): boolean =>
   (was === 'true' && is === 'false') || (was.trim() !== '' && is.trim() !== '' && Number(is) < Number(was));

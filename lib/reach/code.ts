@@ -109,7 +109,7 @@ function describe(value: unknown): string {
         .join(' ');
 }
 
-/** Of arrays and plain objects, with those in them. */
+/** The functions of a value: of arrays and plain objects, also those in them. */
 function functionsIn(value: unknown, seen = new Set<unknown>()): unknown[] {
   if (typeof value === 'function') return [value];
   const isPlain = Array.isArray(value) || (isObject(value) && Object.getPrototypeOf(value) === Object.prototype);
@@ -120,7 +120,7 @@ function functionsIn(value: unknown, seen = new Set<unknown>()): unknown[] {
 
 const OPTIONS = ['claims', 'repositoryClass', 'registrationFields', 'loginField'];
 
-/** Of `AuthModule`. */
+/** The options of `AuthModule` that decide on access. */
 function decisionsOf({ issuer, audience, throttle, accessTokenSeconds, jwtExpirationHours, ...options }: UserOptions) {
   const { tries, accountTries, addressTries } = (throttle ?? { tries: Infinity }) as Readonly<Record<string, unknown>>;
   return {

@@ -18,7 +18,7 @@ export interface CallerOperation {
   readonly method: string;
   /** `/api/products/:id` */
   readonly path: string;
-  /** By the names of parameters of which the caller may send other values; `undefined` where he may send none. */
+  /** The schemas of parameters that differ for the caller, by name; `undefined` where he may not send one. */
   readonly parameters: ReadonlyMap<string, JsonSchema | undefined>;
 }
 

@@ -10,7 +10,7 @@ import { recordRows } from './record-rows.js';
 import { allOf, describeRows, rowsMeeting } from './rows.js';
 import { symbolicCalls, type MakeCall, type SymbolicCall } from './symbolic-caller.js';
 
-/** Those of AuthModule, whose users have an id of the type of their key. */
+/** The options of AuthModule, whose users have an id of the type of their key. */
 interface IdOptions {
   readonly parseId?: (text: string) => string | number;
 }

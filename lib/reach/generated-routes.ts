@@ -76,7 +76,7 @@ function compileRoutes(
   };
 }
 
-/** By the rules for each part of its paths. @param granted the roles of a token, and those that they include */
+/** Whether a caller passes the rules of each part of the paths. @param granted the roles of a token, and those that they include */
 export const answersOf = ({ entries }: GeneratedRoute, granted: readonly string[] | undefined): boolean[] =>
   entries.map(({ access }) => !decide(access, granted));
 

@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 const UNITS = Object.entries({ d: DAY, h: 3_600_000, min: 60_000, s: 1_000 });
 const ISO = /^\d{4}-\d\d-\d\d([T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Of a `Date`, an ISO 8601 text, or a number of milliseconds or seconds since 1970. */
+/** Reads a `Date`, an ISO 8601 text, or a number of milliseconds or seconds since 1970. */
 export function timeOf(value: unknown): number | undefined {
   if (value instanceof Date) return value.getTime();
   if (typeof value === 'string' && ISO.test(value)) return Date.parse(value);

@@ -211,7 +211,7 @@ function reachedByOperations(
   return anyOf(...reached.map(([, rows]) => rowsFor(rows, callers)));
 }
 
-/** By operations, and through relations of other records. */
+/** The rows that operations reach, and relations of other records. */
 function reachedRows(
   reach: Reach,
   entity: string,

@@ -31,7 +31,7 @@ export interface RelatedReach {
 export interface ResourceReach {
   readonly entity: string;
   readonly endpoint: string;
-  /** By operation: `GET /api/orders/:id`. */
+  /** The rows of each operation, such as `GET /api/orders/:id`. */
   readonly rows: Readonly<Record<string, RowsByCaller>>;
   /** `read` answers records, `count` something else about them, and nobody can tell what `code` does. */
   readonly effects: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ export interface ResourceReach {
   readonly related: Readonly<Record<string, RelatedReach>>;
 }
 
-/** Those of operations, and of relations by a name such as `category (Category)`. */
+/** The rows of operations, and those of relations by a name such as `category (Category)`. */
 export const namedRows = ({ rows, related }: ResourceReach): readonly (readonly [string, RowsByCaller])[] => [
   ...Object.entries(rows),
   ...Object.entries(related).map(([path, each]) => [`${path} (${each.entity})`, each.rows] as const),
@@ -76,7 +76,7 @@ export async function compileReach(app: INestApplication, compiled: CompiledAcce
 /** `USER`, and every role that a rule, the hierarchy, an option of a resource or its scope names. */
 export async function namedRoles(plans: readonly Plan[], compiled: CompiledAccess): Promise<ReadonlySet<string>> {
   const names = new Set([BASE_ROLE, ...compiled.roleNames, ...plans.flatMap(rolesIn)]);
-  // Those that scopes add are visited too.
+  // The loop visits the roles that scopes add, too.
   for (const role of names)
     for (const plan of plans) {
       const makeCall = symbolicCalls([role], compiled.roles.expand, plans, names);
@@ -94,7 +94,7 @@ async function reachOf(
   const compileRows = async (each: GeneratedRoute) =>
     [keyOf(each), await byCaller(callers, (caller) => rowsOfOperation(each, caller))] as const;
   const rows = Object.fromEntries(await Promise.all(routes.map(compileRows)));
-  // Those of any caller with the role: permissions do not depend on other values.
+  // The views of any caller with the role: permissions do not depend on other values.
   const views = new Map(callers.map((each) => [each, plan.viewsFor(each.makeCall(0, true).call.request)]));
   const viewsOf = (caller: Caller): CallerViews => views.get(caller) as CallerViews;
   const may = (check: (views: CallerViews) => boolean): Callers =>

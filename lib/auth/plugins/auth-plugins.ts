@@ -22,7 +22,7 @@ export class AuthPlugins {
   /** The plugins whose hook runs for each request, that of keys first. */
   readonly readers: readonly CredentialReader[];
   private readonly plugins: readonly AuthPlugin[];
-  /** Those that keep sessions first: what ends sessions during a login finds that of the login, or is seen by the others. */
+  /** Plugins that keep sessions come first: what ends sessions during a login finds that of the login, or is seen by the others. */
   private readonly issuing: readonly AuthPlugin[];
 
   constructor(

@@ -126,7 +126,7 @@ export interface LoginChallenge {
 export interface IssuedParts {
   /** Members beside `user` and `token`. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** Of the answer, such as a cookie. */
+  /** Headers of the answer, such as a cookie. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The claim `sid` of the token. */
   readonly session?: string;

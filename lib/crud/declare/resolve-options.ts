@@ -111,7 +111,7 @@ export interface ResolvedCrudOptions extends OptionsOf<typeof OPTIONS> {
   readonly knownOperations: readonly OperationDeclaration[];
   /** The names of those that have a generated route. */
   readonly generated: ReadonlySet<string>;
-  /** By the names of operations, as far as the option `access` covers them. */
+  /** The access by the name of the operation, as far as the option `access` covers them. */
   readonly accessOf: ReadonlyMap<string, RouteAccess>;
 }
 

@@ -7,7 +7,7 @@ import type { OperationDeclaration, OperationName } from './operations.js';
 /** Everyone, users with a valid token, or users with any of the roles. */
 export type OperationAccess = 'public' | 'authenticated' | readonly string[];
 
-/** By the names of operations, those of `operations` included. `read` is every operation of the package that only reads. */
+/** The access by the name of the operation, those of `operations` included. `read` is every operation of the package that only reads. */
 export type ResourceAccess = { readonly [N in 'read' | OperationName | (string & {})]?: OperationAccess };
 
 /**

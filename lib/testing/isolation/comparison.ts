@@ -4,18 +4,18 @@ import type { Answer } from '../client.js';
 /** Why two answers may differ. */
 export type Exception = 'generated id' | 'conflict';
 
-/** Of a database, of an equal one, and of the varied one. */
+/** The answers with a database, with an equal one, and with the varied one. */
 export type Answers = readonly [first: Answer, equal: Answer, varied: Answer];
 
 export interface Compared {
   readonly comparison: 'same' | Exception | 'different';
-  /** Of the first and of the varied database. */
+  /** The answers with the first and with the varied database. */
   readonly answers: readonly [Answer, Answer];
   /** What was compared of them: status, headers and body, without generated times, and without what is random. */
   readonly texts: readonly [string, string];
 }
 
-/** Of the connection, or of the moment. */
+/** Headers that depend on the connection, or on the moment. */
 const IGNORED = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 const TIME =

@@ -30,7 +30,7 @@ export const overHttp: IsolationTransport = (app, caller, request) => {
 
 export interface Databases {
   readonly app: INestApplication;
-  /** Of `valuesByKind`, without recent times. */
+  /** The values of `valuesByKind`, without recent times. */
   readonly values: readonly (readonly Value[])[];
   /** The tables with records of which none was varied. */
   readonly untouched: readonly string[];

@@ -26,7 +26,7 @@ export function targetOf({ path, query }: IsolationRequest): string {
   return pairs.length > 0 ? `${path}?${pairs.join('&')}` : path;
 }
 
-/** Those that a document does not list. Keys of idempotent requests repeat. */
+/** Values that a document does not list. Keys of idempotent requests repeat. */
 const HEADER_VALUES = ['"1"', '"2"', '"3"', '*', 'key'];
 const PLAIN_VALUES = [0, 1, 2, 5, true, false, 'a', '2026-01-31', '2026-01-31T09:30:15Z'].map((value) => ({ value }));
 const MAX_DEPTH = 4;

@@ -12,7 +12,7 @@ export interface Row {
 }
 
 export interface Value {
-  /** Of the column, as `nameOf` makes it; `id` for a primary key. */
+  /** The name of the column, as `nameOf` makes it; `id` for a primary key. */
   readonly name: string;
   readonly value: string | number | boolean;
 }

@@ -25,7 +25,7 @@ export interface VisibleRecords {
 export const compiledAccessOf = (app: INestApplication): CompiledAccess =>
   getProvider(app, AccessRules).compiled as CompiledAccess;
 
-/** Of the entities that have resources. A resource that no rule lets the caller use shows nothing by itself. */
+/** The visible records of entities that have resources. A resource that no rule lets the caller use shows nothing by itself. */
 export async function visibleRecords(app: INestApplication, caller: TestUser): Promise<VisibleRecords[]> {
   const { roles, email = '', sub = 1, claims } = caller;
   const compiled = compiledAccessOf(app);

@@ -9,7 +9,7 @@ export interface Plugin {
   readonly call: (providers: readonly string[]) => string;
   /** The module that exports it, and the entities of its tables. */
   readonly entry: string;
-  /** By the names of their entities. */
+  /** The tables, by the names of their entities. */
   readonly tables: Readonly<Record<string, tables.Table>>;
   /** Method, path below `/api/auth`, and `public` for those without a token. */
   readonly routes: readonly string[];

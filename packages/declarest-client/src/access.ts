@@ -69,9 +69,9 @@ const MAX_RECORDS = 1_000;
 
 export function createAccess(login: Login): Access {
   let key: string | undefined;
-  /** By the url of the accounts. */
+  /** The access, by the url of the accounts. */
   const resources = new Map<string, Promise<Answered | undefined>>();
-  /** By the path and the content of the record. */
+  /** The access to a record, by its path and content. */
   const records = new Map<string, Promise<Answered | undefined>>();
   let last: Promise<unknown> = Promise.resolve();
 

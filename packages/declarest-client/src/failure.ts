@@ -73,7 +73,7 @@ export function fieldsOf(answer: Answer): Readonly<Record<string, string>> {
   if (fields || success !== false || answer.status !== 400 || typeof message !== 'string') return fields ?? {};
   const [, taken] = /^User with (email|username) .+ already exists$/.exec(message) ?? [];
   if (taken !== undefined) return { [taken]: message };
-  // Those of accounts are in the message: `email: expected an e-mail address; password: …`.
+  // The errors of accounts are in the message: `email: expected an e-mail address; password: …`.
   const named = message.split('; ').map((part) => /^(\w+): (.+)$/.exec(part));
   return Object.fromEntries(named.flatMap((match) => (match ? [[match[1], match[2]]] : [])));
 }

@@ -10,9 +10,9 @@ export interface LoginBody {
   /** Without a token where the user must verify the e-mail address, or give a second factor, first. */
   readonly data: Partial<IssuedTokens> & {
     readonly user?: unknown;
-    /** Of a login that needs a second factor: `answerChallenge` takes it. */
+    /** The challenge of a login that needs a second factor: `answerChallenge` takes it. */
     readonly challenge?: string;
-    /** Of such a login where a passkey counts as well as a code: `answerChallengeByPasskey` takes it. */
+    /** The options of the ceremony, where a passkey counts as well as a code: `answerChallengeByPasskey` takes them. */
     readonly passkey?: object;
   };
 }
@@ -20,7 +20,7 @@ export interface LoginBody {
 /** What a passkey is added or removed with. Without any of it, the user confirms by a passkey that it has. */
 export interface PasskeyConfirmation {
   readonly password?: string | undefined;
-  /** Of the authenticator app, or a recovery code. A user who has a second factor adds a passkey by a factor only. */
+  /** A code of the authenticator app, or a recovery code. A user who has a second factor adds a passkey by a factor only. */
   readonly code?: string | undefined;
   /** For a user without a password, passkey and second factor, who has logged in within the last 5 minutes. */
   readonly hasJustLoggedIn?: true | undefined;
@@ -80,7 +80,7 @@ export interface Logins {
 
 /** What a login page passes to a provider in place of a password. */
 export interface LoginStep {
-  /** Of a login that needs a code, with `code`. */
+  /** The challenge of a login that needs a code, with `code`. */
   readonly challenge?: string;
   readonly code?: string;
   /** Asks the browser for a passkey: `true`, or the `passkey` of a login that needs a second factor. */

@@ -78,7 +78,7 @@ async function readEach<T>(client: Client, { resource, url, ids, query, signal }
 export interface Writes<I> {
   readonly resource: string;
   readonly items: readonly I[];
-  /** Of records that exist, where the items are ids. */
+  /** The records that exist, where the items are ids. */
   readonly ids?: readonly Id[];
   /** What the query string of a batch has of an item. */
   readonly inQuery?: (item: I) => string;

@@ -11,9 +11,9 @@ const LOGOUT_MS = 5_000;
 /** What the server answers to a login or a refresh. */
 export interface IssuedTokens {
   readonly token: string;
-  /** Of servers with sessions, unless it is in a cookie. */
+  /** Only servers with sessions send one, unless it is in a cookie. */
   readonly refreshToken?: string;
-  /** Of servers with sessions, in seconds. */
+  /** The lifetime in seconds; only servers with sessions say it. */
   readonly expiresIn?: number;
 }
 

@@ -31,7 +31,7 @@ export interface TokenStore {
 }
 
 export interface Claims {
-  /** Of the user, as text. */
+  /** The id of the user, as text. */
   readonly id: string;
   readonly roles: string[];
   /** How the user has logged in (RFC 8176), of servers with `secondFactor()`: `['otp', 'mfa']` after a login with a code. */

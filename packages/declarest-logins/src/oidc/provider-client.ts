@@ -122,7 +122,7 @@ export class ProviderClient {
     return configuration;
   }
 
-  /** By the body where the provider takes that, and by `Authorization: Basic` otherwise, the default of RFC 8414. */
+  /** How the client authenticates: by the body where the provider takes that, and by `Authorization: Basic` otherwise, the default of RFC 8414. */
   private authentication(): ClientAuth {
     const { clientSecret } = this.settings;
     const byBody = openid.ClientSecretPost(clientSecret);
