@@ -4,7 +4,7 @@ import { APP_GUARD } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { CrudController, standardOperations, type CustomOperation, type HookValues, type JsonObject } from 'declarest';
 import { Column, Entity, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
-import { DATABASES } from '../harness/databases.js';
+import { DATABASES, emptyTables } from '../harness/databases.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
 import { crudError, type CrudService, startCrud, wrongFields } from './service.js';
 
@@ -99,13 +99,16 @@ const PLACES = ONE_PLATFORM.flatMap((platform) => DATABASES.map((database) => ({
 
 describe.each(PLACES)('[8.9] [issue 16] changes of the server on $platform and $database', ({ platform, database }) => {
   let service: CrudService;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startCrud(platform, {
       database,
       entities: [Rental],
       resources: [RentalsController],
       providers: [guard],
     });
+  });
+  beforeEach(async () => {
+    await emptyTables(service.dataSource, database);
     const rows = [
       { ownerId: 'ann', bike: 'a' },
       { ownerId: 'ben', bike: 'b' },
@@ -113,7 +116,7 @@ describe.each(PLACES)('[8.9] [issue 16] changes of the server on $platform and $
     ];
     await service.dataSource.getRepository(Rental).insert(rows);
   });
-  afterEach(() => service.close());
+  afterAll(() => service.close());
 
   const send = (method: string, path: string, json: object, user = 'ann', headers = {}) =>
     service.send(method, `/rentals${path}`, { json, headers: { 'x-user': user, ...headers } });

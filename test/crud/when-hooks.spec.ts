@@ -8,7 +8,7 @@ import {
   type HookValues,
 } from 'declarest';
 import { Column, DeleteDateColumn, Entity, type EntityManager, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
-import { DATABASES } from '../harness/databases.js';
+import { DATABASES, emptyTables } from '../harness/databases.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
 import { crudError, type CrudService, startCrud } from './service.js';
 
@@ -69,10 +69,11 @@ describe.each(PLACES)(
   '[8.9] [issue 16] hooks before the commit on $platform and $database',
   ({ platform, database }) => {
     let service: CrudService;
-    beforeEach(async () => {
+    beforeAll(async () => {
       service = await startCrud(platform, { database, entities: [Invoice, Entry], resources: [InvoicesController] });
     });
-    afterEach(() => service.close());
+    beforeEach(() => emptyTables(service.dataSource, database));
+    afterAll(() => service.close());
 
     const entries = async (): Promise<string[]> => {
       const found = await service.dataSource.getRepository(Entry).find({ order: { id: 'ASC' } });

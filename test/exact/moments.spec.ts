@@ -1,7 +1,7 @@
 /** Moments as GET answers them: filters, groups and PUT find and keep the rows, also those of other programs. */
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type CrudService, startCrud } from '../crud/service.js';
-import { DATABASES, type DatabaseName } from '../harness/databases.js';
+import { DATABASES, type DatabaseName, emptyTables } from '../harness/databases.js';
 
 const END = '9999-12-31T23:59:59.999Z';
 
@@ -23,7 +23,7 @@ function momentOf(database: DatabaseName) {
 describe.each(DATABASES)('moments on %s', (database) => {
   const Moment = momentOf(database);
   let service: CrudService;
-  beforeEach(async () => {
+  beforeAll(async () => {
     const resource = { entity: Moment, endpoint: '/moments', maxListSize: 50, enableCount: true as const };
     service = await startCrud(database === 'mariadb' ? 'fastify' : 'express', {
       database,
@@ -32,7 +32,8 @@ describe.each(DATABASES)('moments on %s', (database) => {
       ...(database === 'mariadb' && { dataSource: { timezone: 'Z' } as object }),
     });
   });
-  afterEach(() => service.close());
+  beforeEach(() => emptyTables(service.dataSource, database));
+  afterAll(() => service.close());
 
   const insert = (...texts: readonly string[]) =>
     service.dataSource.query(`INSERT INTO moment (at) VALUES ${texts.map((text) => `('${text}')`).join()}`);
