@@ -50,7 +50,7 @@ const FOUND: Readonly<Record<Leak, readonly [request: RegExp, seed: number]>> = 
   count: [/^GET \/api\/reports\/visits\/count$/, 1],
   sort: [/^GET \/api\/reports\/best-invoices by=margin$/, 5],
   filter: [/^GET \/api\/reports\/customers minimum=\d+$/, 2],
-  existence: [/^PUT \/api\/settings\/\d+$/, 7],
+  existence: [/^PUT \/api\/settings\/\d+$/, 9],
   lookup: [/^GET \/api\/settings\/taken email=x?customer\d@mail.example$/, 4],
   copy: [/^POST \/api\/settings\/pages\/\d+\/copies$/, 2],
 };
