@@ -64,6 +64,8 @@ for (const { number, tests, ...hole } of readHoles()) {
   if (unknown) refuse(`Hole ${number} names ${unknown}, which is not a spec file. Correct its line "# Tests:".`);
 }
 if (values.check) process.exit();
+const { status, stdout: errors } = await typecheck(base);
+if (status !== 0) refuse(`The sources do not pass the type-check without a hole:\n${errors}`);
 cpSync(base, patched, { recursive: true, verbatimSymlinks: true });
 
 const results = [];
@@ -116,8 +118,6 @@ async function copyRepository(target) {
     cpSync(file, join(target, file));
   }
   symlinkSync(modules, join(target, 'node_modules'));
-  const { status, stdout: errors } = await typecheck(target);
-  if (status !== 0) refuse(`The sources do not pass the type-check without a hole:\n${errors}`);
 }
 
 /** @returns the first test that fails because of the patch; `undefined` where every test passes */
