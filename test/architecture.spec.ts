@@ -22,7 +22,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'auth/links': 403,
   'auth/options': 483,
   'auth/passwords': 233,
-  'auth/plugins': 1_034,
+  'auth/plugins': 1_032,
   'auth/sessions': 812,
   'auth/signing-keys': 162,
   'auth/tables': 309,

@@ -1,8 +1,7 @@
 import { match } from 'path-to-regexp';
 import { compileRouteAccess } from '../../lib/access/route-access.js';
-import { type Access, AUTHENTICATED, decide, PUBLIC } from '../../lib/access/decide.js';
+import { type Access, AUTHENTICATED, decide, type Effect, PUBLIC, type Rule } from '../../lib/access/decide.js';
 import { parsePattern } from '../../lib/access/pattern.js';
-import type { Effect, Rule } from '../../lib/access/decide.js';
 import { makeRoute } from '../../lib/routes/route.js';
 import { request } from '../harness/client.js';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';

@@ -84,6 +84,15 @@ it('200 guesses change nothing for the own session', async () => {
   await app.close();
 });
 
+/** Starts an application for the tests of a suite. */
+function useFewTries(platform: Platform, use: (started: AuthApp) => void): void {
+  let app: AuthApp;
+  beforeAll(async () => use((app = await behindProxy(platform, FEW_TRIES))));
+  // Tries come back with time, and a slow machine takes some.
+  beforeEach(() => later(0));
+  afterAll(() => app.close());
+}
+
 const register = async (app: AuthApp): Promise<string> => {
   const email = uniqueEmail();
   await app.register({ email });
@@ -93,12 +102,7 @@ const register = async (app: AuthApp): Promise<string> => {
 describe.each(PLATFORMS)('the request and the answer on %s', (platform) => {
   describe('with few tries', () => {
     let app: AuthApp;
-    beforeAll(async () => {
-      app = await behindProxy(platform, FEW_TRIES);
-    });
-    // Tries come back with time, and a slow machine takes some.
-    beforeEach(() => later(0));
-    afterAll(() => app.close());
+    useFewTries(platform, (started) => (app = started));
 
     it('delays after the free tries, longer each time, without comparing a password', async () => {
       const email = await register(app);
@@ -149,12 +153,7 @@ describe.each(PLATFORMS)('the request and the answer on %s', (platform) => {
 describe.each(ONE_PLATFORM)('on %s', (platform) => {
   describe('with few tries', () => {
     let app: AuthApp;
-    beforeAll(async () => {
-      app = await behindProxy(platform, FEW_TRIES);
-    });
-    // Tries come back with time, and a slow machine takes some.
-    beforeEach(() => later(0));
-    afterAll(() => app.close());
+    useFewTries(platform, (started) => (app = started));
 
     it('lets the user log in after the delay, and starts again after an hour', async () => {
       const email = await register(app);

@@ -1,10 +1,9 @@
 /** Makes Nest routes of the endpoints of accounts. */
 import { Controller, HttpCode, Req, RequestMapping, Res } from '@nestjs/common';
 import { RequestMethod, UseFilters, UseGuards, type Type } from '@nestjs/common';
-import { authenticationOf } from '../../http/caller.js';
+import { authenticationOf, CREDENTIAL_ROLES } from '../../http/caller.js';
 import { outsideOfTransactions } from '../../database/transactions.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
-import { CREDENTIAL_ROLES } from '../../http/caller.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
 import { declareRoute } from '../../routes/declared-route.js';

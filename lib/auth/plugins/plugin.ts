@@ -1,10 +1,9 @@
 /** What a plugin of accounts is made of: hooks and endpoints. */
 import type { Provider, Type } from '@nestjs/common';
-import type { Authentication } from '../../http/caller.js';
+import type { Authentication, LoginClaims, Principal } from '../../http/caller.js';
 import type { ParameterDocument } from '../../documents/operation-document.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import type { JsonObject } from '../../http/json-body.js';
-import type { LoginClaims, Principal } from '../../http/caller.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { DeclaredRoute } from '../../routes/declared-route.js';
 import type { Attempt, AttemptLimits } from '../throttle/attempt.js';

@@ -18,13 +18,13 @@ import type { Call } from '../store/call.js';
 import type { Selection } from '../store/table.js';
 import type { Operation } from './operation.js';
 
-export const DESCRIPTION = { data: 'records', metadata: listMetadata } as const;
+export const LIST_DESCRIPTION = { data: 'records', metadata: listMetadata } as const;
 
 export const findAll: Operation = {
   name: 'findAll',
   route: { verb: 'GET', path: '/', takes: ['query'] },
   needsRequest: 'with a total',
-  description: { ...DESCRIPTION, id: 'list{many}', summary: 'List {tag}', parameters: listParameters },
+  description: { ...LIST_DESCRIPTION, id: 'list{many}', summary: 'List {tag}', parameters: listParameters },
   run: (plan, call, { query }) => list(plan, call, query, 'findAll'),
 };
 

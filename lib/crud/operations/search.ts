@@ -1,6 +1,6 @@
 /** `GET {endpoint}/search`, with the option `enableSearch`: a list of the records with a text in searchable fields. */
 import { listParameters, searchParameters } from '../document/parameters.js';
-import { DESCRIPTION, list } from './list.js';
+import { LIST_DESCRIPTION, list } from './list.js';
 import type { Operation } from './operation.js';
 
 export const search: Operation = {
@@ -10,7 +10,7 @@ export const search: Operation = {
   needsRequest: 'with a total',
   copyOf: 'findAll',
   description: {
-    ...DESCRIPTION,
+    ...LIST_DESCRIPTION,
     id: 'search{many}',
     summary: 'Search {tag}',
     parameters: (resource) => [...searchParameters(resource), ...listParameters(resource)],

@@ -1,9 +1,8 @@
 import 'reflect-metadata';
-import { AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, PUBLIC as ANYBODY } from '../../../lib/access/decide.js';
+import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, PUBLIC as ANYBODY, type Rule } from '../../../lib/access/decide.js';
 import type { CompiledAccess } from '../../../lib/access/compiled-access.js';
 import { compileRoleHierarchy, type RoleHierarchy } from '../../../lib/access/role-hierarchy.js';
 import { compileRouteAccess } from '../../../lib/access/route-access.js';
-import type { Access, Rule } from '../../../lib/access/decide.js';
 import { findRuleWarnings } from '../../../lib/access/rule-warnings.js';
 import { declareRoute, type DeclaredRoute } from '../../../lib/routes/declared-route.js';
 import type { Route } from '../../../lib/routes/route.js';
