@@ -1,5 +1,11 @@
 import 'reflect-metadata';
-import { type Access, AUTHENTICATED as ANY_TOKEN, DENIED as NOBODY, PUBLIC as ANYBODY, type Rule } from '../../../lib/access/decide.js';
+import {
+  type Access,
+  AUTHENTICATED as ANY_TOKEN,
+  DENIED as NOBODY,
+  PUBLIC as ANYBODY,
+  type Rule,
+} from '../../../lib/access/decide.js';
 import type { CompiledAccess } from '../../../lib/access/compiled-access.js';
 import { compileRoleHierarchy, type RoleHierarchy } from '../../../lib/access/role-hierarchy.js';
 import { compileRouteAccess } from '../../../lib/access/route-access.js';
