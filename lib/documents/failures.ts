@@ -2,7 +2,6 @@
 import { closedObject, jsonResponse, openObject, refTo, TEXT, textHeader } from './operation-document.js';
 import type { NamedSchema, ResponseDocument } from './operation-document.js';
 
-export const TRUE = { type: 'boolean', const: true };
 const FAILED = { type: 'boolean', const: false };
 export const TIMESTAMP = { type: 'string', examples: ['2026-01-31T09:30:15.123'] };
 

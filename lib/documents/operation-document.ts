@@ -63,7 +63,8 @@ export const openObject = (
   required: readonly string[] = Object.keys(properties),
 ): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 && { required }) });
 
+export const TRUE = { type: 'boolean', const: true };
 const numbers = { page: COUNT, size: COUNT, total: COUNT, totalPages: COUNT };
-const numbered = openObject({ ...numbers, estimated: { type: 'boolean', const: true } }, Object.keys(numbers));
+const numbered = openObject({ ...numbers, estimated: TRUE, capped: TRUE }, Object.keys(numbers));
 const WITHOUT_TOTAL = 'With `count=none`, there is no `total` and no `totalPages`.';
 export const PAGINATION: NamedSchema = { name: 'Pagination', schema: { ...numbered, description: WITHOUT_TOTAL } };

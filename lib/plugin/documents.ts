@@ -1,8 +1,8 @@
 /** The parts of which plugins describe their endpoints in the OpenAPI document. */
 import * as parts from '../auth/plugins/document-parts.js';
 import { USER_SCHEMAS } from '../auth/users/user-checks.js';
-import { authFailure, TRUE } from '../documents/failures.js';
-import { closedObject, jsonResponse, openObject, refTo, TEXT } from '../documents/operation-document.js';
+import { authFailure } from '../documents/failures.js';
+import { closedObject, jsonResponse, openObject, refTo, TEXT, TRUE } from '../documents/operation-document.js';
 import type { ResponseDocument } from '../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../entities/json-schema.js';
 

@@ -212,7 +212,7 @@ class Requests {
     const page: [string, string][] = this.chance(50)
       ? [
           ['page', `${1 + random.below(3)}`],
-          ...(this.chance(30) ? [['count', random.of(['none', 'estimated'])] as [string, string]] : []),
+          ...(this.chance(30) ? [['count', random.of(['none', 'estimated', 'capped'])] as [string, string]] : []),
         ]
       : [['pagination', 'cursor']];
     const deleted: [string, string][] = this.chance(3) ? [['deleted', random.of(['with', 'only'])]] : [];

@@ -156,7 +156,7 @@ describe('options', () => {
     [
       'maxListSize beside pages',
       { maxListSize: 5 },
-      '`maxListSize` of Tag must be used without enablePagination, because pages have a size of their own, got both. ' +
+      '`maxListSize` of Tag must be used without enablePagination, whose pages have a size, got both. ' +
         'Leave one of the two out.',
     ],
     [

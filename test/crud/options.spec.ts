@@ -128,6 +128,13 @@ const refused: [string, () => CrudResource[], RegExp[]][] = [
   ['a negative maxListSize', () => [{ ...base, maxListSize: -1 }], [/maxListSize/, /-1/]],
   ['a broken maxListSize', () => [{ ...base, maxListSize: 1.5 }], [/maxListSize/, /1\.5/]],
   ['maxListSize as text', () => [wrongly({ ...base, maxListSize: '10' })], [/maxListSize/, /10/]],
+  ['maxOffset 0', () => [{ ...base, enablePagination: true, maxOffset: 0 }], [/maxOffset/, /0/]],
+  ['maxOffset without pages', () => [{ ...base, maxOffset: 100 }], [/maxOffset/, /numbered pages/]],
+  [
+    'maxOffset with pages by cursor',
+    () => [{ ...base, enablePagination: 'cursor', maxOffset: 100 }],
+    [/maxOffset/, /numbered pages/],
+  ],
   ['two resources on one endpoint', () => [base, { entity: Part, endpoint: '/api/things' }], [/\/api\/things/]],
   [
     'two resources on one endpoint, spelled otherwise',

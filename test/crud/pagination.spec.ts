@@ -233,10 +233,17 @@ describe.each(DATABASES)('on %s', (database) => {
         (await twins.get(`/api/${query}`)).headers['x-total-count'];
       expect(await total('marks?size=1')).toBe('300');
       expect(await total('marks?filter[value][isNull]=true')).toBe('100');
+      expect(await total('marks?count=capped')).toBe('300');
       expect(await total('marks?count=none')).toBeUndefined();
       expect(await total('marks?pagination=cursor')).toBeUndefined();
       expect(await total('marks?count=estimated')).toBe(database === 'sqlite' ? '300' : undefined);
       expect(await total('marks/1')).toBeUndefined();
+    });
+
+    it('[7.6] with count=capped the total is exact up to 1,000', async () => {
+      expect(await pagination('marks?count=capped')).toEqual(exact);
+      const filtered = 'marks?count=capped&filter[value][isNull]=true';
+      expect(await pagination(filtered)).toEqual({ page: 1, size: 20, total: 100, totalPages: 5 });
     });
 
     it('[7.6] with count=none there is no total', async () => {
@@ -298,7 +305,7 @@ describe.each(DATABASES)('on %s', (database) => {
       service = await startCrud('express', {
         database,
         entities: [Mark],
-        resources: [{ entity: Mark, endpoint: '/api/marks', enablePagination: 'cursor', sortableFields: ['value'] }],
+        resources: [{ entity: Mark, endpoint: '/api/marks', enablePagination: 'both', sortableFields: ['value'] }],
         dataSource: { logger },
       });
       const { dataSource } = service;
@@ -313,7 +320,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
     /** Whether every statement of a page finds its rows in an index, without a sort. */
     it.each(['value', '-value'])('[7.5] every page sorted by %s comes from an index', async (sort) => {
-      let after = '';
+      let after = '&pagination=cursor';
       for (let page = 0; page < 160; page += 1) {
         logger.take();
         const { json } = await service.get(`/api/marks?size=100&sort=${sort}${after}`);
@@ -322,15 +329,38 @@ describe.each(DATABASES)('on %s', (database) => {
         for (const [sql, parameters] of logger.take()) await expectIndex(service, sql, parameters);
       }
     });
+
+    it('[7.6] with count=capped at most 1,001 rows are counted', async () => {
+      logger.take();
+      const { json, headers } = await service.get('/api/marks?count=capped');
+      expect(json.metadata.pagination).toEqual({ page: 1, size: 20, total: 1_000, totalPages: 50, capped: true });
+      expect(headers['x-total-count']).toBeUndefined();
+      const [[sql, parameters] = ['', []]] = logger.take().filter(([each]) => each.includes('COUNT'));
+      const plan = await planOf(service, sql, parameters);
+      const read = { sqlite: [], postgres: countedRows(plan), mariadb: readRows(plan) };
+      expect(read[database].length > 0).toBe(database !== 'sqlite');
+      for (const rows of read[database]) expect(rows).toBeLessThanOrEqual(1_001);
+    });
+
+    it('[7.6] corrects a capped total by what the page shows', async () => {
+      const pagination = async (query: string): Promise<unknown> =>
+        (await service.get(`/api/marks?count=capped&${query}`)).json.metadata.pagination;
+      expect(await pagination('page=50&size=100')).toMatchObject({ total: 5_000, totalPages: 50, capped: true });
+      expect(await pagination('page=223&size=90')).toMatchObject({ total: ROWS, totalPages: 223 });
+    });
   });
 
-  async function expectIndex({ dataSource }: CrudService, sql: string, parameters: unknown[]): Promise<void> {
+  async function planOf({ dataSource }: CrudService, sql: string, parameters: unknown[]): Promise<string> {
     const prefix = {
       sqlite: 'EXPLAIN QUERY PLAN',
       postgres: 'EXPLAIN (ANALYZE, FORMAT JSON)',
       mariadb: IS_MYSQL ? 'EXPLAIN ANALYZE' : 'ANALYZE FORMAT=JSON',
     };
-    const plan = JSON.stringify(await dataSource.query(`${prefix[database]} ${sql}`, parameters));
+    return JSON.stringify(await dataSource.query(`${prefix[database]} ${sql}`, parameters));
+  }
+
+  async function expectIndex(service: CrudService, sql: string, parameters: unknown[]): Promise<void> {
+    const plan = await planOf(service, sql, parameters);
     if (database === 'sqlite') expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
     if (database === 'mariadb') expect(plan).not.toMatch(/filesort|-> Sort/);
     const reads = { sqlite: [], postgres: [removedRows(plan)], mariadb: readRows(plan) };
@@ -340,6 +370,10 @@ describe.each(DATABASES)('on %s', (database) => {
   /** The rows that each table of the plan gave on MariaDB, or each step of it on MySQL. */
   const readRows = (plan: string): number[] =>
     [...plan.matchAll(/(?:"r_rows\W+|actual time=\S+ rows=)([\d.]+)/g)].map(([, rows]) => Number(rows));
+
+  /** PostgreSQL's rows that each step gave. */
+  const countedRows = (plan: string): number[] =>
+    [...plan.matchAll(/Actual Rows\W+(\d+)/g)].map(([, rows]) => Number(rows));
 
   /** PostgreSQL's rows that an index gave and a filter removed. */
   const removedRows = (plan: string): number =>

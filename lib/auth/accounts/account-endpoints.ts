@@ -1,6 +1,6 @@
 /** Registration, login and the own user: what every application has. */
-import { authFailure, TRUE } from '../../documents/failures.js';
-import { jsonResponse, openObject, refTo } from '../../documents/operation-document.js';
+import { authFailure } from '../../documents/failures.js';
+import { jsonResponse, openObject, refTo, TRUE } from '../../documents/operation-document.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import { NO_PASSWORD } from '../passwords/password-hasher.js';
 import { dataAnswer, LIMITED, PROFILE, SECRET, TOKEN } from '../plugins/document-parts.js';

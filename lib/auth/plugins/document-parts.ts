@@ -1,6 +1,6 @@
 /** Schemas and answers from which the endpoints of accounts are described. */
-import { AUTH_FAILURE, authFailure, REFUSAL, RETRY_AFTER, TRUE } from '../../documents/failures.js';
-import { jsonResponse, openObject, refTo, TEXT } from '../../documents/operation-document.js';
+import { AUTH_FAILURE, authFailure, REFUSAL, RETRY_AFTER } from '../../documents/failures.js';
+import { jsonResponse, openObject, refTo, TEXT, TRUE } from '../../documents/operation-document.js';
 import type { NamedSchema, OperationDocument, ResponseDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';

@@ -2,8 +2,8 @@
 import { BadRequestException, NotFoundException, UnauthorizedException } from '@nestjs/common';
 import { guardedLookup } from '../../access/identity/authenticator.js';
 import { authenticationOf } from '../../http/caller.js';
-import { authFailure, TRUE } from '../../documents/failures.js';
-import { jsonResponse, openObject, refTo, TEXT, type NamedSchema } from '../../documents/operation-document.js';
+import { authFailure } from '../../documents/failures.js';
+import { jsonResponse, openObject, refTo, TEXT, TRUE, type NamedSchema } from '../../documents/operation-document.js';
 import { UserAccounts } from '../accounts/user-accounts.js';
 import type { SessionOptions } from '../options/session-options.js';
 import { BOOLEAN, dataAnswer, MOMENT, TEXT_OR_NULL, TOKEN } from '../plugins/document-parts.js';

@@ -95,7 +95,6 @@ export interface CrudOptions<T extends object = any> extends ListOptions<T> {
   /**
    * Whether `before` hooks, listeners and an own repository have no effect outside of the transaction: a write that a
    * deadlock rolled back is repeated with them.
-   *
    * @default false they are called once
    * @example retryable: true
    */

@@ -37,6 +37,8 @@ export interface Pagination {
   readonly totalPages?: number;
   /** Whether `total` is the estimate of the database. */
   readonly estimated?: true;
+  /** Whether the count stopped at `total`, with `count=capped`. */
+  readonly capped?: true;
   /** The cursor for `after`; `null` on the last page. */
   readonly next?: string | null;
   readonly hasNext?: boolean;

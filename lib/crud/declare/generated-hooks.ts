@@ -46,7 +46,6 @@ export interface GeneratedHooks<T extends object> {
    * @example override beforeCreate(values: HookValues<Article>) { return { slug: slugOf(values.title) }; }
    */
   beforeCreate?(values: HookValues<T>, context: HookContext): HookResult<HookValues<T>>;
-
   /**
    * Runs before PUT or PATCH changes a record, in the transaction of the write. The record is locked.
    * @param values the values that the write sets: all for PUT, those that the body has for PATCH
@@ -54,20 +53,17 @@ export interface GeneratedHooks<T extends object> {
    * @example override async beforeUpdate(id: number, values: HookValues<Article>) { await this.check(id, values.title); }
    */
   beforeUpdate?(id: IdOf<T>, values: HookValues<T>, context: HookContext): HookResult<HookValues<T>>;
-
   /**
    * Runs before DELETE removes or hides a record, in the transaction of the write. The record is locked.
    * @example override async beforeDelete(id: number) { if (await this.isOrdered(id)) throw new ConflictException(); }
    */
   beforeDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
-
   /**
    * Runs after POST has written a record, before the commit. What it writes by `manager` is committed with the record.
    * @param record every column but hidden ones, whatever the caller may read
    * @example override async whenCreated({ id }: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Outbox, { orderId: id }); }
    */
   whenCreated?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
-
   /**
    * Runs after PUT or PATCH has changed a record, before the commit.
    * @param record as `whenCreated` gets it
@@ -75,34 +71,29 @@ export interface GeneratedHooks<T extends object> {
    * @example override async whenUpdated(record: CrudRecord<Order>, before: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Audit, changesOf(before, record)); }
    */
   whenUpdated?(record: CrudRecord<T>, before: CrudRecord<T>, context: HookContext): HookResult<undefined>;
-
   /**
    * Runs after DELETE has removed or hidden a record, before the commit.
    * @param record as it was stored before
    * @example override async whenDeleted({ id }: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Outbox, { orderId: id }); }
    */
   whenDeleted?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
-
   /**
    * Runs after `restore` has made a hidden record visible, before the commit.
    * @example override async whenRestored({ id }: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Outbox, { orderId: id }); }
    */
   whenRestored?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
-
   /**
    * Runs after the commit of a POST, before the response.
    * @param record as the response has it
    * @example override async afterCreate(record: CrudRecord<Article>) { await this.mailer.announce(record.title); }
    */
   afterCreate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
-
   /**
    * Runs after the commit of a PUT or PATCH, before the response.
    * @param record as the response has it
    * @example override async afterUpdate(record: CrudRecord<Article>) { await this.cache.remove(record.id); }
    */
   afterUpdate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
-
   /**
    * Runs after the commit of a DELETE, before the response.
    * @example override async afterDelete(id: number) { await this.cache.remove(id); }

@@ -98,4 +98,10 @@ export interface ListOptions<T extends object> {
    * @example maxListSize: 500
    */
   maxListSize?: number;
+  /**
+   * How many records a numbered page may skip; one that skips more is 400. Pages by cursor have no such cost.
+   * @default none
+   * @example enablePagination: 'both', maxOffset: 10_000
+   */
+  maxOffset?: number;
 }

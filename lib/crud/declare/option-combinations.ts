@@ -42,10 +42,10 @@ export function refuseCombinations(
       refuse(name, `used together with ${needed}`, `no ${needed}`, `set ${needed} or leave ${name} out`);
   if (isOn(options['enableSearch']) && !isOn(options['searchableFields']))
     refuse('searchableFields', 'at least one field, because enableSearch is on', 'none', 'name the fields to search');
-  if (isOn(options['maxListSize']) && isOn(options['enablePagination'])) {
-    const expected = 'used without enablePagination, because pages have a size of their own';
-    refuse('maxListSize', expected, 'both', 'leave one of the two out');
-  }
+  if (isOn(options['maxListSize']) && isOn(options['enablePagination']))
+    refuse('maxListSize', 'used without enablePagination, whose pages have a size', 'both', 'leave one of the two out');
+  if (isOn(options['maxOffset']) && ![true, 'both'].includes(options['enablePagination'] as string | boolean))
+    refuse('maxOffset', 'used with numbered pages', 'none', "set enablePagination to true or 'both', or leave it out");
   const expectOneOf = (affected: readonly string[], option: string, advice: string): void => {
     if (!isOn(options[option]) || named.some(({ name }) => affected.includes(name))) return;
     const names = affected.join(' or ');

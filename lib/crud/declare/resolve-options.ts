@@ -102,6 +102,7 @@ const OPTIONS = {
   ),
   dataSource: optional<string>('the name of a data source', isName, 'give the name of TypeOrmModule.forRoot'),
   maxListSize: optional<number>('an integer from 1', isCount, 'give for example 1000'),
+  maxOffset: optional<number>('an integer from 1', isCount, 'give for example 10_000'),
 };
 
 export interface ResolvedCrudOptions extends OptionsOf<typeof OPTIONS> {

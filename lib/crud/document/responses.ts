@@ -2,8 +2,8 @@
 import { exampleOf } from '../../documents/examples.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
-import { TIMESTAMP, TRUE } from '../../documents/failures.js';
-import { COUNT, jsonResponse, openObject, PAGINATION, refTo, TEXT } from '../../documents/operation-document.js';
+import { TIMESTAMP } from '../../documents/failures.js';
+import { COUNT, jsonResponse, openObject, PAGINATION, refTo, TEXT, TRUE } from '../../documents/operation-document.js';
 import type { NamedSchema, ResponseDocument } from '../../documents/operation-document.js';
 import type { DescribedResource } from './described-resource.js';
 

@@ -15,6 +15,7 @@ import { run } from '../read/statements.js';
 import { and, boundValues, compare, shapeOf, type Condition } from '../sql/condition.js';
 import type { Position } from '../sql/keyset.js';
 import type { Call } from '../store/call.js';
+import type { Reader } from '../store/reader.js';
 import type { Selection } from '../store/table.js';
 import type { Operation } from './operation.js';
 
@@ -28,6 +29,9 @@ export const findAll: Operation = {
   run: (plan, call, { query }) => list(plan, call, query, 'findAll'),
 };
 
+/** The largest total that `count=capped` counts. */
+const MOST_COUNTED = 1_000;
+
 const MESSAGES = { findAll: 'list', search: 'search' };
 
 /** @throws 400 naming every wrong parameter */
@@ -38,18 +42,14 @@ export async function list(plan: Plan, call: Call, query: ListQuery, operation: 
   const condition = and(view.visible, await restrict(plan, call, request.condition));
   const selection = { condition, sort: request.sort, fields: selectedFields(request, key) };
   const { records, metadata } = await run(plan, call, (within) => readList(plan, within, request, selection));
-  const { total, estimated } = metadata?.pagination ?? {};
-  if (total !== undefined && !estimated) call.state?.answers.set(records, { total });
+  const { total, estimated, capped } = metadata?.pagination ?? {};
+  if (total !== undefined && !estimated && !capped) call.state?.answers.set(records, { total });
   const truncated = hasRelations(request) ? await addRelations(plan, call, records, request) : undefined;
   return envelope(`${name} ${MESSAGES[operation]}`, records, truncated ? { ...metadata, ...truncated } : metadata);
 }
 
-async function readList(
-  plan: Plan,
-  call: Call,
-  { condition, cursor, page, count }: ListRequest,
-  selection: Selection,
-): Promise<RecordList> {
+async function readList(plan: Plan, call: Call, request: ListRequest, selection: Selection): Promise<RecordList> {
+  const { condition, cursor, page, count } = request;
   if (cursor) return readCursorPage(plan, call, selection, condition, cursor);
   if (page) return readNumberedPage(plan, call, selection, page, count);
   const { reader } = plan.store;
@@ -71,39 +71,37 @@ interface RecordList {
   readonly metadata?: ListMetadata;
 }
 
-async function readNumberedPage(
-  { store: { reader } }: Plan,
-  call: Call,
-  selection: Selection,
-  page: Page,
-  count: CountMode | undefined,
-): Promise<RecordList> {
+async function readNumberedPage({ store }: Plan, call: Call, selection: Selection, page: Page, count?: CountMode) {
+  const { reader } = store;
   const range = { limit: page.size, offset: (page.page - 1) * page.size };
-  const { condition } = selection;
-  const figure = count === 'estimated' ? await reader.estimate(call, condition) : undefined;
-  const isCounted = figure === undefined && count !== 'none';
-  const exact = isCounted ? await reader.count(call, condition) : undefined;
+  const found = await findTotal(reader, call, selection.condition, count);
   const records = await reader.find(call, { ...selection, range });
-  const total = exact ?? (figure === undefined ? undefined : withinPage(figure, range, records.length));
-  if (total === undefined) return { records, metadata: { pagination: page } };
-  const totals = { total, totalPages: Math.ceil(total / page.size), ...(!isCounted && { estimated: true as const }) };
+  if (!found) return { records, metadata: { pagination: page } };
+  const { figure, mark } = found;
+  const total = mark ? withinPage(figure, range, records.length) : figure;
+  const totals = { total, totalPages: Math.ceil(total / page.size), ...(mark && { [mark]: true as const }) };
   return { records, metadata: { pagination: { ...page, ...totals } } };
 }
 
-/** An estimate is never below what the page shows, and the last page is exact. */
+/** @returns with a mark where the figure is not exact */
+async function findTotal(reader: Reader, call: Call, condition: Condition, count: CountMode | undefined) {
+  if (count === 'none') return undefined;
+  const figure = count === 'estimated' ? await reader.estimate(call, condition) : undefined;
+  if (figure !== undefined) return { figure, mark: 'estimated' };
+  if (count !== 'capped') return { figure: await reader.count(call, condition) };
+  const counted = await reader.countUpTo(call, condition, MOST_COUNTED + 1);
+  return counted > MOST_COUNTED ? { figure: MOST_COUNTED, mark: 'capped' } : { figure: counted };
+}
+
+/** Such a total is never below what the page shows, and on the last page it is exact. */
 function withinPage(figure: number, { limit, offset }: Required<Selection>['range'], length: number): number {
   const isLast = length < limit && (length > 0 || offset === 0);
   return isLast ? offset + length : Math.max(figure, offset + length);
 }
 
 /** @param filter the condition that the client sent @throws 400 where the cursor is not of this sort and filter */
-async function readCursorPage(
-  plan: Plan,
-  call: Call,
-  selection: Selection,
-  filter: Condition,
-  { size, after }: CursorPage,
-): Promise<RecordList> {
+async function readCursorPage(plan: Plan, call: Call, selection: Selection, filter: Condition, page: CursorPage) {
+  const { size, after } = page;
   const { schema, store, database } = plan;
   const { sort } = selection;
   const keys = sort.map(({ field, descending }) => [field.name, descending]);
@@ -112,14 +110,14 @@ async function readCursorPage(
   const position =
     after === undefined ? undefined : await readPosition(plan, call, selection, readCursor(after, sort, binding));
   const found = await store.reader.findAfter(call, selection, size + 1, position);
-  const page = found.slice(0, size);
-  const last = page.at(-1)?.position;
+  const kept = found.slice(0, size);
+  const last = kept.at(-1)?.position;
   const place = (each: Field): number => sort.findIndex(({ field }) => field === each);
   const keyOf = (position: Position): unknown =>
     schema.key.join(schema.key.fields.map((each) => position[place(each)]));
   const hasNext = found.length > size;
   const next = hasNext && last ? encodeCursor(last, String(keyOf(last)), binding) : null;
-  return { records: page.map(({ record }) => record), metadata: { pagination: { size, next, hasNext } } };
+  return { records: kept.map(({ record }) => record), metadata: { pagination: { size, next, hasNext } } };
 }
 
 /** @throws 400 */

@@ -40,10 +40,7 @@ const NOTHING_FIXED: CallerView['fixed'] = new Map();
 type Relations = ReadonlyMap<string, Resource>;
 
 /** @param relations the resources of the relations that requests follow, by path */
-export function compileViews(
-  resource: Resource,
-  relations: Relations,
-): (request: HttpRequest | undefined) => CallerViews {
+export function compileViews(resource: Resource, relations: Relations): (request?: HttpRequest) => CallerViews {
   const roles = [...new Set([resource, ...relations.values()].flatMap(({ options }) => rolesOf(options)))];
   if (roles.length === 0) {
     const views = viewsOf(resource, relations, undefined);

@@ -24,6 +24,7 @@ export function compileListParameters(declared: DeclaredResource) {
   const ordered = readable.filter(({ type }) => isOrdered(type));
   const list = {
     paged: options.enablePagination,
+    maxOffset: options.maxOffset,
     choosesDeleted,
     filterable: filterableFields(declared, readable),
     sortable: namedFields(declared, 'sortableFields', ordered, 'readable columns that can be compared'),

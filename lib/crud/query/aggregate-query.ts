@@ -2,7 +2,6 @@
 import type { Field } from '../../entities/entity-schema.js';
 import type { ColumnKind } from '../../entities/value-types.js';
 import type { ListQuery } from '../declare/envelope.js';
-import type { Condition } from '../sql/condition.js';
 import { conditionParameters, type ListParameters } from './list-query.js';
 import { QueryParameters } from './parameters.js';
 
@@ -16,11 +15,7 @@ const LISTS = Object.keys(TAKES);
 export type Aggregation = Readonly<Record<keyof typeof TAKES, readonly Field[]>>;
 
 /** @param aggregatable the fields that the resource declares @throws 400 naming every wrong parameter */
-export function parseAggregateQuery(
-  query: ListQuery,
-  list: ListParameters,
-  aggregatable: readonly Field[],
-): { readonly condition: Condition; readonly aggregation: Aggregation } {
+export function parseAggregateQuery(query: ListQuery, list: ListParameters, aggregatable: readonly Field[]) {
   const parameters = new QueryParameters(query, [...LISTS, ...conditionParameters(list)], LISTS, list.filterable);
   parameters.checkDeleted();
   const candidates = aggregatable.filter((field) => list.readable.includes(field));

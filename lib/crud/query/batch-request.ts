@@ -61,7 +61,7 @@ export function refuseDuplicates(
   targets: readonly RecordId[],
   { write }: EntityKey,
   fieldOf: (index: number) => string,
-): void {
+) {
   const known = new Set<unknown>();
   const errors: FieldError[] = [];
   for (const [index, { key, id }] of targets.entries()) {

@@ -1,5 +1,5 @@
 /** Cursors of lists: opaque to clients, and valid only for the sort and filter of the page that gave them. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ColumnKind } from '../../entities/value-types.js';
 import type { Position } from '../sql/keyset.js';
 import type { SortKey } from '../sql/condition.js';
@@ -42,7 +42,4 @@ const isPlace = (value: unknown, comparison: ColumnKind | undefined): boolean =>
 
 /** It keeps no secret: the values of a cursor are those that the client saw. */
 const digestOf = (continuation: Continuation, binding: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify([continuation, binding]))
-    .digest('base64url')
-    .slice(0, 16);
+  hash('sha256', JSON.stringify([continuation, binding]), 'base64url').slice(0, 16);

@@ -3,10 +3,9 @@ import { isOrdered } from '../../entities/value-types.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import type { ListQuery } from '../declare/envelope.js';
-import type { Paging } from '../declare/list-options.js';
 import { and, ascending, compare, or, type Condition, type SortKey } from '../sql/condition.js';
 import type { FilterableField } from './field-path.js';
-import { pageParameterNames, readPageRequest, type PageRequest } from './page-parameters.js';
+import { pageParameterNames, readPageRequest, type PageParameters, type PageRequest } from './page-parameters.js';
 import { QueryParameters, READ_LISTS } from './parameters.js';
 import type { QueryErrors } from './query-errors.js';
 import { readFields, readRecordRequest, recordParameterNames } from './record-request.js';
@@ -18,9 +17,8 @@ export interface ListRequest extends RecordRequest, PageRequest {
   readonly sort: readonly SortKey[];
 }
 
-export interface ListParameters extends RecordParameters {
+export interface ListParameters extends RecordParameters, PageParameters {
   readonly key: EntityKey<Field>;
-  readonly paged: Paging;
   /** Fields by the name under which each is searched, filtered and sorted. */
   readonly searchable: ReadonlyMap<string, Field>;
   readonly filterable: ReadonlyMap<string, FilterableField>;
@@ -74,7 +72,7 @@ export function parseListQuery(query: ListQuery, list: ListParameters, operation
   parameters.checkDeleted();
   const sort = readSort(parameters, list);
   const request = readRecordRequest(parameters, list);
-  const page = readPageRequest(list.paged, parameters);
+  const page = readPageRequest(list, parameters);
   parameters.throwIfAny();
   return { condition: and(...terms, parameters.condition), sort, ...request, ...page };
 }

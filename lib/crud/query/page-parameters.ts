@@ -2,6 +2,12 @@
 import type { Paging } from '../declare/list-options.js';
 import type { QueryParameters } from './parameters.js';
 
+export interface PageParameters {
+  readonly paged: Paging;
+  /** How many records a numbered page may skip. */
+  readonly maxOffset?: number | undefined;
+}
+
 export interface Page {
   readonly page: number;
   /** Records, 1 to 100. */
@@ -13,7 +19,7 @@ export interface CursorPage {
   readonly after: string | undefined;
 }
 
-export const COUNTS = ['exact', 'estimated', 'none'] as const;
+export const COUNTS = ['exact', 'estimated', 'capped', 'none'] as const;
 export type CountMode = (typeof COUNTS)[number];
 
 export interface PageRequest {
@@ -34,18 +40,22 @@ export function pageParameterNames(paging: Paging): readonly string[] {
   return paging === 'cursor' ? CURSOR : NUMBERED;
 }
 
-export function readPageRequest(paging: Paging, parameters: QueryParameters): PageRequest {
-  if (paging === false) return {};
+export function readPageRequest({ paged, maxOffset }: PageParameters, parameters: QueryParameters): PageRequest {
+  if (paged === false) return {};
   const pagination = parameters.get('pagination');
   if (pagination !== undefined && pagination !== 'cursor') parameters.add('pagination', 'must be cursor');
   const after = parameters.get('after');
-  if (paging === 'cursor' || after !== undefined || pagination !== undefined) {
+  if (paged === 'cursor' || after !== undefined || pagination !== undefined) {
     for (const name of ['page', 'count'])
       if (parameters.get(name) !== undefined) parameters.add(name, 'must not be sent together with a cursor');
     return { cursor: { size: readNumber('size', DEFAULT_SIZE, MAX_SIZE, parameters), after } };
   }
   const page = readNumber('page', 1, Number.POSITIVE_INFINITY, parameters);
   const size = readNumber('size', DEFAULT_SIZE, MAX_SIZE, parameters);
+  if (maxOffset !== undefined && (page - 1) * size > maxOffset) {
+    const advice = paged === 'both' ? 'pagination=cursor' : 'filters';
+    parameters.add('page', `must skip at most ${maxOffset} records: send ${advice} to read the ones behind them`);
+  }
   return { page: { page, size }, count: readCount(parameters) };
 }
 

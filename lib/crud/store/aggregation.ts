@@ -12,14 +12,10 @@ type Aggregate = keyof Aggregation;
 const AGGREGATES: readonly Aggregate[] = ['groupBy', 'sum', 'avg', 'min', 'max'];
 
 /** @param query with its condition, and a limit of groups */
-export async function aggregateRows(
-  query: SelectQueryBuilder<object>,
-  aggregation: Aggregation,
-  dataSource: DataSource,
-): Promise<AggregateRow[]> {
+export async function aggregateRows(query: SelectQueryBuilder<object>, asked: Aggregation, dataSource: DataSource) {
   const nameOf = ({ column }: Field): string => `${query.escape(query.alias)}.${query.escape(column.databaseName)}`;
   const columns = AGGREGATES.flatMap((part) =>
-    aggregation[part].map((field, place) => ({ part, field, name: nameOf(field), alias: `${part}${place}` })),
+    asked[part].map((field, place) => ({ part, field, name: nameOf(field), alias: `${part}${place}` })),
   );
   query.select('COUNT(*)', 'found');
   for (const { part, field, name, alias } of columns) {
@@ -45,7 +41,7 @@ export async function aggregateRows(
         });
     const object = (...parts: Aggregate[]): Partial<Record<Aggregate, object>> =>
       Object.fromEntries(
-        parts.flatMap((part) => (aggregation[part].length > 0 ? [[part, Object.fromEntries(values(part))]] : [])),
+        parts.flatMap((part) => (asked[part].length > 0 ? [[part, Object.fromEntries(values(part))]] : [])),
       );
     return { ...object('groupBy'), count: Number(row['found']), ...object('sum', 'avg', 'min', 'max') } as AggregateRow;
   });

@@ -80,10 +80,9 @@ export abstract class Reader {
 
   /** Selects the values of the sort, which make the position of a row. */
   protected selectPosition(query: SelectQueryBuilder<object>, keys: readonly Field[]): void {
-    const dialect = dialectOf(this.dataSource);
     for (const [place, field] of keys.entries()) {
       const name = `${query.escape(query.alias)}.${query.escape(field.column.databaseName)}`;
-      query.addSelect(dialect.exactText(name, field), positionAlias(place));
+      query.addSelect(dialectOf(this.dataSource).exactText(name, field), positionAlias(place));
     }
   }
 
@@ -91,6 +90,14 @@ export abstract class Reader {
     const { records, rows } = await this.readLinked(call, links, fields);
     const { owner } = linkedKeys(links, this.dataSource);
     return records.map((record, index) => ({ record, owner: owner(rows[index] ?? {}) }));
+  }
+
+  /** How many records match, at most `most`: there the database stops counting. */
+  async countUpTo(call: Call, condition: Condition, most: number): Promise<number> {
+    const matching = this.table.matching(call, condition).select('1', 'found').limit(most);
+    const query = this.dataSource.createQueryBuilder(this.table.runner(call)).select('COUNT(*)', 'found');
+    query.from(`(${matching.getQuery()})`, 'matching').setParameters(matching.getParameters());
+    return Number((await query.getRawOne<RawRow>())?.['found']);
   }
 
   /** The planner's figure; `undefined` where the database gives none. */

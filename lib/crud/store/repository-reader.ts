@@ -28,10 +28,8 @@ export class RepositoryReader extends Reader {
     return this.table.matching(call, condition).getCount();
   }
 
-  /** TypeORM's `getExists` may answer from the query cache. */
   async exists(call: Call, condition: Condition): Promise<boolean> {
-    const row = await this.table.matching(call, condition).select('1', 'found').limit(1).getRawOne<RawRow>();
-    return row !== undefined;
+    return (await this.countUpTo(call, condition, 1)) > 0;
   }
 
   protected async read(call: Call, selection: Selection, keys: readonly Field[] = []): Promise<ReadResult> {
@@ -69,11 +67,7 @@ export class RepositoryReader extends Reader {
   }
 
   /** Leaves out the rows whose entity is gone. */
-  private recordsOf(
-    fields: readonly Field[],
-    raw: readonly RawRow[],
-    entities: readonly (object | undefined)[],
-  ): ReadResult {
+  private recordsOf(fields: readonly Field[], raw: readonly RawRow[], entities: readonly (object | undefined)[]) {
     const rows = raw.filter((_, index) => entities[index]);
     const loaded = entities.filter((entity) => entity !== undefined);
     const record = (entity: object, index: number): object =>

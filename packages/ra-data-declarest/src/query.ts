@@ -35,7 +35,7 @@ export interface Meta extends Fields {
   /** Lists hidden records too, or only those. */
   readonly deleted?: 'with' | 'only';
   /** How the server finds the total of a list. */
-  readonly count?: 'exact' | 'estimated' | 'none' | undefined;
+  readonly count?: 'exact' | 'estimated' | 'capped' | 'none' | undefined;
   /** Deletes a record for good. */
   readonly purge?: boolean;
 }

@@ -456,6 +456,7 @@ describe('[4.4] [7.5] pages', () => {
     [true, 'page=3&size=7&count=none', numbered(3, 7, 'none')],
     [true, 'size=100&count=estimated', numbered(1, 100, 'estimated')],
     [true, 'size=101&count=exact', numbered(1, 100)],
+    [true, 'count=capped', numbered(1, 20, 'capped')],
     [true, `size=${'9'.repeat(400)}`, numbered(1, 100)],
     [true, 'page=9007199254740991&size=1', numbered(9_007_199_254_740_991, 1)],
     ['cursor', '', cursor(20)],
@@ -472,7 +473,7 @@ describe('[4.4] [7.5] pages', () => {
     [true, 'page=1.0&size=1e1', 'page: must be an integer from 1', 'size: must be an integer from 1'],
     [true, 'page=&size=x1', 'page: must be an integer from 1', 'size: must be an integer from 1'],
     [true, 'page=9007199254740992', 'page: must be an integer from 1'],
-    [true, 'count=all', 'count: must be one of exact, estimated, none'],
+    [true, 'count=all', 'count: must be one of exact, estimated, capped, none'],
     [false, 'page=1', 'page: unknown parameter; known ones are fields'],
     [
       'both',
@@ -485,6 +486,17 @@ describe('[4.4] [7.5] pages', () => {
     ['cursor', 'page=1', 'page: unknown parameter; known ones are size, after, pagination, fields'],
   ])('with %j, %j is refused', (paged, query, ...errors) => {
     expect(wrong(() => pageOf(paged, query))).toEqual(errors);
+  });
+
+  it.each<[Paging, query: string, ...errors: string[]]>([
+    [true, 'page=11&size=10'],
+    [true, 'page=12&size=10', 'page: must skip at most 100 records: send filters to read the ones behind them'],
+    [true, 'page=102&size=1', 'page: must skip at most 100 records: send filters to read the ones behind them'],
+    ['both', 'page=7', 'page: must skip at most 100 records: send pagination=cursor to read the ones behind them'],
+    ['both', 'pagination=cursor&size=100'],
+  ])('with %j and maxOffset 100, the errors of %j are as listed', (paged, query, ...errors) => {
+    const read = (): unknown => listOf(query, { paged, maxOffset: 100 });
+    expect(errors.length > 0 ? wrong(read) : (read(), [])).toEqual(errors);
   });
 });
 
