@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, normalize } from 'node:path';
 import { Script } from 'node:vm';
-import { standardOperations } from '../lib/crud/operations/standard-operations.js';
+import { standardOperations } from 'declarest';
 import { UserAccounts } from 'declarest';
 import { SCRIPTS as CREATED_SCRIPTS } from '../packages/create-declarest/src/package-json.js';
 import { type ApplicationCommand, type Outcome, parseCommand } from '../lib/cli/arguments.js';

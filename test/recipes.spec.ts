@@ -12,7 +12,6 @@ import { deleteDataSourceByName, initializeTransactionalContext, StorageDriver }
 import { type Compiled, compile, REPOSITORY } from './compiled.js';
 import { startChild } from './child-process.js';
 import { type Block, blocksOf } from './docs-blocks.js';
-import { bearer } from '../lib/testing/client.js';
 import { createDatabase } from './harness/databases.js';
 import { type Answer, request } from './harness/client.js';
 import { type Platform, PLATFORMS, type RunningApp, type StartOptions, startApp } from './harness/platforms.js';
@@ -250,13 +249,17 @@ it('upload: a file belongs to a record, and only an editor sends it', async () =
       headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, authorization: token },
     });
   };
-  const bearerOf = async (role: string): Promise<string> =>
-    (await bearer(running.app, { roles: [role] })).authorization;
+  const bearerOf = async (role: string): Promise<string> => {
+    const user = { email: `${role.toLowerCase()}@shop.example`, password: 'correct horse battery' };
+    await running.app.get(UserAccounts, { strict: false }).create({ ...user, role } as never);
+    return `Bearer ${(await send(running, 'POST', '/api/auth/login', user)).json.data.token}`;
+  };
+  const bearer = await bearerOf('EDITOR');
   expect((await upload(1, 500, await bearerOf('USER'))).status).toBe(403);
-  const stored = await upload(1, 500, await bearerOf('EDITOR'));
+  const stored = await upload(1, 500, bearer);
   expect([stored.status, stored.json]).toEqual([201, { size: 500 }]);
-  expect((await upload(1, 200_000, await bearerOf('EDITOR'))).status).toBe(400);
-  expect((await upload(2, 500, await bearerOf('EDITOR'))).status).toBe(404);
+  expect((await upload(1, 200_000, bearer)).status).toBe(400);
+  expect((await upload(2, 500, bearer)).status).toBe(404);
   expect((await send(running, 'GET', '/api/pictures/1')).json.data).toEqual({ id: 1, title: 'Lamp' });
   await running.close();
 });

@@ -1,15 +1,7 @@
 /** Handlers that HTTP rules do not reach: gateways, GraphQL resolvers and microservices. */
 import { type AddressInfo, createServer } from 'node:net';
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
-import {
-  Controller,
-  ForbiddenException,
-  Get,
-  type HttpException,
-  Module,
-  type Type,
-  UnauthorizedException,
-} from '@nestjs/common';
+import { Controller, Get, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
   Context,
@@ -30,8 +22,6 @@ import { createClient } from 'graphql-ws';
 import { firstValueFrom } from 'rxjs';
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
 import { WebSocket } from 'ws';
-import { refusalIn } from '../../lib/access/other-contexts.js';
-import { ServiceUnavailable } from '../../lib/http/failure.js';
 import { request } from '../harness/client.js';
 import { bootError, linesOf, type Platform, PLATFORMS, type RunningApp } from '../harness/platforms.js';
 import { PASSWORD } from '../harness/shop.js';
@@ -638,12 +628,4 @@ describe('microservice handlers', () => {
       await app.close();
     });
   });
-});
-
-it('an exception in a resolver has the status of the refusal', async () => {
-  const context = { getType: () => 'graphql' } as never;
-  for (const refusal of [new UnauthorizedException('a'), new ForbiddenException('b'), new ServiceUnavailable('c', 5)]) {
-    const error = (await refusalIn(context, refusal)) as HttpException;
-    expect([error.getStatus(), error.message]).toEqual([refusal.getStatus(), refusal.message]);
-  }
 });

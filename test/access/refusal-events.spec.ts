@@ -1,8 +1,7 @@
 /** The event `access.refused`: what it says for each kind of refusal, and how often it is emitted. */
 import { Controller, Get, type INestApplication } from '@nestjs/common';
 import { AuthEvents, type HttpRequest, Roles } from 'declarest';
-import type { AuthPlugin } from 'declarest/plugin';
-import { RefusalEvents } from '../../lib/access/refusal-events.js';
+import { AccessRefused, type AuthPlugin } from 'declarest/plugin';
 import { request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { startNotes } from '../logins/notes-app.js';
@@ -102,7 +101,6 @@ describe.each(PLATFORMS)('access.refused of AuthModule on %s', (platform) => {
   });
 
   it('tells of tokens that a plugin refuses by 403, and not of an outage', async () => {
-    const { AccessRefused } = await import('../../lib/http/refusal.js');
     const limiting: AuthPlugin = {
       name: 'limiting',
       authenticate(_services, { headers }) {
@@ -167,23 +165,6 @@ it.each(PLATFORMS)('access.refused of AccessModule on %s has the user of the app
     { rule: 'Rules.requirePolicy("tenant", "/api/own/*")', userId: 'ann', address: ADDRESS },
     { rule: 'Rules.requireAuth("/api/**")', userId: undefined, address: ADDRESS },
   ]);
-});
-
-it('access.refused remembers the last 10,000 of rules, users and addresses', () => {
-  const events = new AuthEvents();
-  let count = 0;
-  events.on('access.refused', () => void (count += 1));
-  const observer = new RefusalEvents(events);
-  const refuse = (ip: string): void => observer.refused('default', { method: 'GET', headers: {}, ip });
-  vi.useFakeTimers({ toFake: ['Date'] });
-  for (let index = 0; index < 10_000; index += 1) refuse(`10.0.${index >> 8}.${index & 255}`);
-  refuse('10.0.0.0');
-  expect(count).toBe(10_000);
-  refuse('192.0.2.1');
-  // The oldest one was dropped for it.
-  refuse('10.0.0.0');
-  expect(count).toBe(10_002);
-  vi.useRealTimers();
 });
 
 it('a listener that throws does not change the refusal', async () => {

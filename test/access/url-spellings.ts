@@ -1,5 +1,4 @@
 /** Ways to write a path that routers, proxies and frameworks read differently. */
-import { asSent } from '../../lib/testing/client.js';
 
 /** One way to write a path. */
 export interface Spelling {
@@ -67,6 +66,9 @@ const REWRITINGS: readonly Rewriting[] = [
   ['letters that fold to ASCII (U+017F)', (path) => path.replaceAll('s', '%C5%BF')],
   ['a full-width letter', (path) => changeLast(path, fullWidth)],
 ];
+
+/** Escapes what is not printable ASCII, as clients do. */
+const asSent = (path: string): string => path.replace(/[^!-~]+/g, encodeURIComponent);
 
 /** @param path as the application serves it, such as `/api/admin/stats` */
 export function urlSpellings(path: string): Spelling[] {

@@ -25,7 +25,6 @@ import {
   UserRepository,
 } from 'declarest';
 import { AfterLoad, Column, DataSource, Entity } from 'typeorm';
-import { databaseFailureOf } from '../../lib/entities/database-errors.js';
 import { BUSY_CASES, makeBusy, SERVER_DATABASES, startProxy } from '../harness/busy-databases.js';
 import { type Answer, request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
@@ -538,8 +537,4 @@ describe('database errors', () => {
       await app.close();
     },
   );
-
-  it.each(['53300', '57P04', '08006', '57P01'])('[4.3] a connection that PostgreSQL refuses with %s is 503', (code) => {
-    expect(databaseFailureOf(Object.assign(new Error('refused'), { code }))).toBe('unavailable');
-  });
 });

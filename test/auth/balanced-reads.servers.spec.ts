@@ -4,23 +4,18 @@ import { apiKeys } from 'declarest-logins/api-keys';
 import { oidc } from 'declarest-logins/oidc';
 import { secondFactor } from 'declarest-logins/second-factor';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn, type Relation, VersionColumn } from 'typeorm';
-import { ExternalIdentities } from '../../packages/declarest-logins/src/oidc/external-identities.js';
-import { LoginFlows } from '../../packages/declarest-logins/src/oidc/login-flows.js';
 import { authModule } from '../access/ruled-app.js';
 import { startCrud } from '../crud/service.js';
+import type { Answer } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { StatementLog } from '../harness/statement-log.js';
 import { makeToken } from '../harness/tokens.js';
+import { browse, CLIENT, startProvider } from '../logins/identity-provider.js';
 import { PASSKEYS, Person } from '../logins/passkeys/passkey-app.js';
 import { PASSWORD, startAuth } from './auth-app.js';
 import { Mailbox, mailsTo } from './mailbox.js';
 
-const PROVIDER = {
-  issuer: 'http://127.0.0.1:1',
-  clientId: 'shop',
-  clientSecret: 'unused',
-  redirectUris: ['https://shop.example/login'],
-};
+const redirectUris = ['https://shop.example/login'];
 
 @Entity()
 class Shelf {
@@ -50,9 +45,10 @@ function balanced(log: StatementLog): string[] {
   });
 }
 
-describe.skipIf(!DATABASES.includes('postgres'))('[2.9] reads that a pooler sends to the primary', () => {
+describe.skipIf(!DATABASES.includes('postgres'))('[2.9] reads of PostgreSQL that a pooler sends to the primary', () => {
   it('are those of accounts', async () => {
     const logger = new StatementLog();
+    const provider = await startProvider(redirectUris);
     const plugins = [
       sessions({ revocation: 'immediate' }),
       mailedLinks({ required: true }),
@@ -63,7 +59,7 @@ describe.skipIf(!DATABASES.includes('postgres'))('[2.9] reads that a pooler send
     const app = await startAuth('fastify', {
       database: 'postgres',
       auth: {
-        plugins: [...plugins, oidc({ providers: { main: PROVIDER } })],
+        plugins: [...plugins, oidc({ providers: { main: { ...CLIENT, issuer: provider.issuer, redirectUris } } })],
         throttle: { storage: 'database' },
         mailer: { useClass: Mailbox },
         bcryptRounds: 4,
@@ -93,17 +89,20 @@ describe.skipIf(!DATABASES.includes('postgres'))('[2.9] reads that a pooler send
     expect([added.status, (await person.logIn()).status, (await person.list()).length]).toEqual([201, 200, 1]);
     const { id } = added.json.data.passkey as { id: string };
     expect((await person.send('PATCH', `passkeys/${id}`, { name: 'Phone' })).status).toBe(200);
-    const identities = app.app.get(ExternalIdentities, { strict: false });
-    await identities.link('1', { provider: 'main', issuer: PROVIDER.issuer, subject: 's', claims: {} } as never);
-    await identities.listOf('1');
-    await identities.exists({ userId: '1' });
-    const flows = app.app.get(LoginFlows, { strict: false });
-    const sent = `${PROVIDER.redirectUris[0]}?state=${'a'.repeat(43)}`;
-    await expect(flows.finish(sent, 'verifier', null)).rejects.toThrow('failed');
+    const finish = async (path: string, { json: begun }: Answer): Promise<Answer> => {
+      const { url, verifier } = begun.data as Readonly<Record<string, string>>;
+      return person.post(path, { url: await browse(url!, 'ann'), verifier });
+    };
+    const linked = await finish('identities', await person.post('identities/main', { password: PASSWORD }));
+    const logged = await finish('oidc', await person.post('oidc/main', {}));
+    const identities = await person.send('GET', 'identities');
+    expect([linked.status, logged.status, identities.json.data.length]).toEqual([200, 200, 1]);
+    expect((await person.send('DELETE', `identities/${identities.json.data[0].id}`)).status).toBe(204);
     await app.app.get(UserAccounts, { strict: false }).setPassword(1, `${PASSWORD}!`);
     const count = logger.statements.filter(([sql]) => sql.startsWith('SELECT')).length;
     expect([balanced(logger), count > 30]).toEqual([[], true]);
     await app.close();
+    await provider.close();
   });
 
   it.each(['compiled', 'repository'] as const)('are those on which a %s write is decided', async (path) => {

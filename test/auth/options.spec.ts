@@ -5,8 +5,8 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type AuthOptions, type AuthSettings, AuthUser, InvalidOptionError, UserAccounts } from 'declarest';
+import { as, type Client } from 'declarest/testing';
 import { Column, Entity } from 'typeorm';
-import { AccessTokens as Tokens } from '../../lib/auth/tokens/access-tokens.js';
 import { createDatabase } from '../harness/databases.js';
 import { bootError, linesOf, PLATFORMS } from '../harness/platforms.js';
 import { User } from '../harness/shop.js';
@@ -175,18 +175,26 @@ describe('jwtSecret', () => {
       const builder = Test.createTestingModule({ imports }).setLogger({ log() {}, error() {}, warn() {} });
       const apps: INestApplication[] = [];
       // Both modules share a container, which returns the providers of the last compile().
-      const tokens: Tokens[] = [];
+      const accounts: UserAccounts[] = [];
       for (let start = 0; start < 2; start += 1) {
         const module = await builder.compile();
         const adapter = platform === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
-        apps.push(await module.createNestApplication(adapter).init());
-        tokens.push(module.get(Tokens, { strict: false }));
+        const app = module.createNestApplication<INestApplication>(adapter);
+        await app.listen(0, '127.0.0.1');
+        apps.push(app);
+        accounts.push(module.get(UserAccounts, { strict: false }));
       }
-      const claims = { sub: '1', email: 'ann@example.com', roles: ['USER'] };
-      const [first, second] = tokens as [Tokens, Tokens];
-      expect(second).not.toBe(first);
-      expect(second.verify(first.sign(claims))).toMatchObject(claims);
-      expect(first.verify(second.sign(claims))).toMatchObject(claims);
+      expect(accounts[1]).not.toBe(accounts[0]);
+      const [first, second] = apps.map((app) => as(app)) as [Client, Client];
+      const json = { email: 'ann@example.com', password: PASSWORD };
+      const registered = await first.post('/api/auth/register', json);
+      const logged = await second.post('/api/auth/login', json);
+      expect([registered.status, logged.status]).toEqual([201, 200]);
+      const statuses = [registered, logged].map(async ({ json: { data } }, index) => {
+        const headers = { authorization: `Bearer ${data.token}` };
+        return (await [second, first][index]!.request('GET', '/api/auth/me', { headers })).status;
+      });
+      expect(await Promise.all(statuses)).toEqual([200, 200]);
       await Promise.all(apps.map((app) => app.close()));
       await database.drop();
     },

@@ -10,13 +10,12 @@ import {
   UserAccounts,
   UserRepository,
 } from 'declarest';
+import { AccountTables } from 'declarest/plugin';
 import { DataSource } from 'typeorm';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, unique, uniqueEmail, whole } from './auth-app.js';
-import { AccountTables } from '../../lib/auth/tables/account-tables.js';
-import { Background } from '../../lib/auth/plugins/background.js';
 import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
 
 const NEW = 'a new password of mine';
@@ -418,21 +417,6 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     await app.post('/api/auth/password/forgot', { email });
     await app.close();
     expect(Mailbox.mails.map(({ to, kind }) => [to, kind])).toEqual([[email, 'reset']]);
-  });
-
-  it('an application that stops waits for work that other work has started', async () => {
-    const background = new Background();
-    let isDone = false;
-    const inner = async () => {
-      await delay(30);
-      isDone = true;
-    };
-    background.run('outer', async () => {
-      await delay(30);
-      background.run('inner', inner);
-    });
-    await background.beforeApplicationShutdown();
-    expect(isDone).toBe(true);
   });
 
   describe('with 7 rounds', () => {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Controller, Get, UseGuards } from '@nestjs/common';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { Authenticated, CrudController, CurrentUser, type Principal, Public, UserAccounts } from 'declarest';
+import { AccountTables, ServiceUnavailable } from 'declarest/plugin';
 import { io } from 'socket.io-client';
 import { as } from 'declarest/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -10,9 +11,6 @@ import { CrudModule, AuthModule, SecurityConfig } from 'declarest';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { request } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
-import { AccountTables } from '../../lib/auth/tables/account-tables.js';
-import { DatabaseUnavailable } from '../../lib/entities/database-errors.js';
-import { SessionChecks } from '../../lib/auth/sessions/session-checks.js';
 import { linesOf, ONE_PLATFORM, startApp, type RunningApp } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { claims, makeToken } from '../harness/tokens.js';
@@ -172,12 +170,13 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     }
     const app = await startAuth(platform, { auth: { sessions: { revocation: 'immediate' } }, providers: [Gateway] });
     const { token, user } = await app.register({ email: uniqueEmail() });
-    const find = SessionChecks.prototype.confirm;
+    const tables = app.app.get(AccountTables, { strict: false });
+    const read = tables.read.bind(tables);
     let calls = 0;
     // Every other look-up takes longer.
-    vi.spyOn(SessionChecks.prototype, 'confirm').mockImplementation(async function (this: SessionChecks, sent) {
+    vi.spyOn(tables, 'read').mockImplementation(async (...args) => {
       await delay((calls += 1) % 2 === 0 ? 20 : 5);
-      return find.call(this, sent);
+      return read(...args);
     });
     const socket = io(app.url, { forceNew: true, reconnection: false, auth: { token } });
     const send = (event: string) => new Promise((resolve) => socket.emit(event, {}, resolve));
@@ -216,7 +215,7 @@ describe.each(ONE_PLATFORM)('without the database, on %s', (platform) => {
       controllers: [ClockController],
     });
     const { token } = await app.register({ email: uniqueEmail() });
-    const failures = [new DatabaseUnavailable(), new Error('another failure')];
+    const failures = [new ServiceUnavailable('away', 5), new Error('another failure')];
     for (const failure of failures) {
       vi.spyOn(app.app.get(AccountTables, { strict: false }), 'read').mockRejectedValue(failure);
       const refused = await app.get('/clock', { token });

@@ -11,7 +11,6 @@ import {
   VerifiedEmail,
 } from 'declarest';
 import { DataSource } from 'typeorm';
-import { SessionStore } from '../../lib/auth/sessions/session-store.js';
 import type { Answer } from '../harness/client.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
@@ -209,21 +208,6 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       vi.spyOn(app.app.get(UserRepository, { strict: false }), 'findById').mockResolvedValueOnce(null);
       expect((await refresh(app, refreshToken)).status).toBe(401);
       expect((await refresh(app, refreshToken)).status).toBe(200);
-    });
-
-    it('[2.9] a server that reads an older row of the session is 401, and the session goes on', async () => {
-      const session = await register(app);
-      const older = await rows(app).findOneByOrFail({ id: payloadOf(session.token).sid });
-      const second = (await refresh(app, session.refreshToken)).json.data.refreshToken;
-      const events: AuthEventName[] = [];
-      app.app.get(AuthEvents, { strict: false }).on('session.reused', ({ name }) => void events.push(name));
-      const store = app.app.get(SessionStore, { strict: false });
-      vi.spyOn(store, 'find').mockResolvedValueOnce(older);
-      vi.spyOn(store, 'rotate').mockResolvedValueOnce(false);
-      vi.spyOn(store, 'successorOf').mockResolvedValueOnce(undefined);
-      expect((await refresh(app, second)).status).toBe(401);
-      expect((await refresh(app, second)).status).toBe(200);
-      expect(events).toEqual([]);
     });
 
     it('a user who was deactivated in the table gets no token', async () => {

@@ -1,13 +1,13 @@
 /** `throttle`: guessing is delayed, and nobody is locked out by somebody else. */
 import bcrypt from 'bcrypt';
 import { AuthEvents, type AuthOptions, type ThrottleStorage } from 'declarest';
+import { Attempts } from 'declarest/plugin';
 import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { untilLimit } from '../harness/limit.js';
 import { linesOf, ONE_PLATFORM, PLATFORMS, type Platform } from '../harness/platforms.js';
-import { clientInfoOf as clientFactsOf, networkOf } from '../../lib/http/client-info.js';
 import {
   type AuthApp,
   type AuthAppOptions,
@@ -17,7 +17,6 @@ import {
   startAuth,
   uniqueEmail,
 } from './auth-app.js';
-import { Attempts } from '../../lib/auth/throttle/attempts.js';
 import { Mailbox, mailsTo, noMailsTo } from './mailbox.js';
 
 /** For several applications. */
@@ -426,28 +425,4 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     const { error } = await bootAuth(platform, { auth: { throttle: throttle as never } });
     expect(String(error)).toContain(message);
   });
-});
-
-it.each([
-  ['192.0.2.1', '192.0.2.1'],
-  ['::ffff:192.0.2.1', '192.0.2.1'],
-  ['192.0.2.1:4711', '192.0.2.1'],
-  ['[2001:db8::1]:4711', '2001:db8::1'],
-  ['[2001:db8::1]', '2001:db8::1'],
-  ['[::ffff:192.0.2.1]:4711', '192.0.2.1'],
-  ['2001:db8::1', '2001:db8::1'],
-])('the address of %s is %s', (ip, address) => {
-  expect(clientFactsOf({ ip, headers: {}, method: 'GET' } as never).address).toBe(address);
-});
-
-it.each([
-  ['192.0.2.1', '192.0.2.1'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['2001:0DB8:0001:0002:ffff::', '2001:db8:1:2::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ['1:2:3:4:5:6:7:8', '1:2:3:4::/64'],
-  ['unknown', 'unknown'],
-])('the network of %s is %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
 });

@@ -33,7 +33,6 @@ import {
 import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 import express from 'express';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { takeReturnedPaths } from '../../lib/cors/routes-of.js';
 import { request } from '../harness/client.js';
 import { createDatabase } from '../harness/databases.js';
 import {
@@ -552,89 +551,7 @@ const pathsOf = (controller: Type<unknown>, operation?: string): string[] =>
     .filter((path, index, all) => all.indexOf(path) === index)
     .toSorted();
 
-describe('routesOf', () => {
-  it.each<[string, Type<unknown>, string[]]>([
-    [
-      'a generated controller',
-      PlainWidgets,
-      ['/api/widgets', '/api/widgets/:id', '/api/widgets/exists/:id', '/api/widgets/search'],
-    ],
-    [
-      'a subclass with an override and a route of its own',
-      OverriddenWidgets,
-      ['/api/widgets', '/api/widgets/:id', '/api/widgets/:id/polish'],
-    ],
-    ['a subclass with a path of its own', MovedWidgets, ['/api/moved', '/api/moved/:id']],
-    [
-      'path arrays of controller and method',
-      ManyPaths,
-      [
-        '/first/:id',
-        '/first/a',
-        '/first/all',
-        '/first/b',
-        '/first/head',
-        '/second/:id',
-        '/second/a',
-        '/second/all',
-        '/second/b',
-        '/second/head',
-      ],
-    ],
-    [
-      'a subclass of an ordinary controller',
-      Inherited,
-      ['/inherited/:id', '/inherited/a', '/inherited/all', '/inherited/b', '/inherited/head'],
-    ],
-    ['a controller at the root', RootController, ['/', '/about']],
-  ])('[1] gives the paths of %s', (_, controller, paths) => {
-    expect(pathsOf(controller)).toEqual(paths);
-  });
-
-  it.each<[Type<unknown>, string, string[]]>([
-    [PlainWidgets, 'findAll', ['/api/widgets']],
-    [PlainWidgets, 'findById', ['/api/widgets/:id']],
-    [PlainWidgets, 'update', ['/api/widgets/:id']],
-    [PlainWidgets, 'search', ['/api/widgets/search']],
-    [PlainWidgets, 'exists', ['/api/widgets/exists/:id']],
-    [OverriddenWidgets, 'polish', ['/api/widgets/:id/polish']],
-    [MovedWidgets, 'findById', ['/api/moved/:id']],
-    [ManyPaths, 'read', ['/first/a', '/first/b', '/second/a', '/second/b']],
-    [Inherited, 'write', ['/inherited/:id']],
-  ])('[1] gives the paths of one operation: %o, %s', (controller, operation, paths) => {
-    expect(pathsOf(controller, operation)).toEqual(paths);
-  });
-
-  it.each<[string, () => unknown]>([
-    ['an unknown operation', () => routesOf(PlainWidgets, 'findSome')],
-    ['an operation that is not enabled', () => routesOf(OverriddenWidgets, 'search')],
-    ['an operation that is overridden without a route', () => routesOf(OverriddenWidgets, 'update')],
-    ['a method without a route', () => routesOf(ManyPaths, 'notARoute')],
-    ['the constructor', () => routesOf(PlainWidgets, 'constructor')],
-    ['a provider', () => routesOf(SomeService)],
-    ['a plain class', () => routesOf(PlainClass)],
-    ['undefined', () => routesOf(undefined as never)],
-    ['a path', () => routesOf('/api/widgets' as never)],
-    ['a controller without a route', () => routesOf(EmptyController)],
-  ])('[1] refuses %s', (_, declare) => {
-    let error: unknown;
-    try {
-      declare();
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(error).toBeInstanceOf(InvalidOptionError);
-    expect((error as Error).message).toMatch(
-      /^The (first argument|controller|operation) of routesOf.* must be .+, got .+\. .+\.$/,
-    );
-    expect((error as Error).message).not.toContain('\n');
-  });
-});
-
 describe.each(PLATFORMS)('a group of routesOf on %s', (platform) => {
-  // The tests above called routesOf outside of an application.
-  beforeAll(() => void takeReturnedPaths());
-
   it.each<[string, Type<never>, readonly [method: string, path: string][], readonly string[]]>([
     [
       'a generated controller',
@@ -757,3 +674,82 @@ async function startWith(
   }
   return startApp(platform, BoundModule, { onClose: database.drop });
 }
+
+describe('routesOf', () => {
+  it.each<[string, Type<unknown>, string[]]>([
+    [
+      'a generated controller',
+      PlainWidgets,
+      ['/api/widgets', '/api/widgets/:id', '/api/widgets/exists/:id', '/api/widgets/search'],
+    ],
+    [
+      'a subclass with an override and a route of its own',
+      OverriddenWidgets,
+      ['/api/widgets', '/api/widgets/:id', '/api/widgets/:id/polish'],
+    ],
+    ['a subclass with a path of its own', MovedWidgets, ['/api/moved', '/api/moved/:id']],
+    [
+      'path arrays of controller and method',
+      ManyPaths,
+      [
+        '/first/:id',
+        '/first/a',
+        '/first/all',
+        '/first/b',
+        '/first/head',
+        '/second/:id',
+        '/second/a',
+        '/second/all',
+        '/second/b',
+        '/second/head',
+      ],
+    ],
+    [
+      'a subclass of an ordinary controller',
+      Inherited,
+      ['/inherited/:id', '/inherited/a', '/inherited/all', '/inherited/b', '/inherited/head'],
+    ],
+    ['a controller at the root', RootController, ['/', '/about']],
+  ])('[1] gives the paths of %s', (_, controller, paths) => {
+    expect(pathsOf(controller)).toEqual(paths);
+  });
+
+  it.each<[Type<unknown>, string, string[]]>([
+    [PlainWidgets, 'findAll', ['/api/widgets']],
+    [PlainWidgets, 'findById', ['/api/widgets/:id']],
+    [PlainWidgets, 'update', ['/api/widgets/:id']],
+    [PlainWidgets, 'search', ['/api/widgets/search']],
+    [PlainWidgets, 'exists', ['/api/widgets/exists/:id']],
+    [OverriddenWidgets, 'polish', ['/api/widgets/:id/polish']],
+    [MovedWidgets, 'findById', ['/api/moved/:id']],
+    [ManyPaths, 'read', ['/first/a', '/first/b', '/second/a', '/second/b']],
+    [Inherited, 'write', ['/inherited/:id']],
+  ])('[1] gives the paths of one operation: %o, %s', (controller, operation, paths) => {
+    expect(pathsOf(controller, operation)).toEqual(paths);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['an unknown operation', () => routesOf(PlainWidgets, 'findSome')],
+    ['an operation that is not enabled', () => routesOf(OverriddenWidgets, 'search')],
+    ['an operation that is overridden without a route', () => routesOf(OverriddenWidgets, 'update')],
+    ['a method without a route', () => routesOf(ManyPaths, 'notARoute')],
+    ['the constructor', () => routesOf(PlainWidgets, 'constructor')],
+    ['a provider', () => routesOf(SomeService)],
+    ['a plain class', () => routesOf(PlainClass)],
+    ['undefined', () => routesOf(undefined as never)],
+    ['a path', () => routesOf('/api/widgets' as never)],
+    ['a controller without a route', () => routesOf(EmptyController)],
+  ])('[1] refuses %s', (_, declare) => {
+    let error: unknown;
+    try {
+      declare();
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect((error as Error).message).toMatch(
+      /^The (first argument|controller|operation) of routesOf.* must be .+, got .+\. .+\.$/,
+    );
+    expect((error as Error).message).not.toContain('\n');
+  });
+});

@@ -4,11 +4,11 @@
  */
 import { Agent, request as send } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import { bearer } from '../../lib/testing/client.js';
 import { authModule } from '../access/ruled-app.js';
 import { type Random, seeded } from '../access/random.js';
 import { type CrudService, startCrud } from '../crud/service.js';
 import { DATABASES } from '../harness/databases.js';
+import { authorizationOf } from '../harness/tokens.js';
 import { CALLER, ENTITIES, fill, type Ids, newspaper, NUMBERS, TEXTS } from './newspaper.js';
 
 const REQUESTS = Number(process.env['NONINTERFERENCE_REQUESTS'] ?? 300);
@@ -312,10 +312,10 @@ describe.each(WHERE)('on $database and $platform, $path', ({ database, platform,
         database,
         path,
         entities: ENTITIES,
-        imports: [newspaper(), authModule({ defaultAccess: 'public', jwtSecret: 'non-interference '.repeat(2) })],
+        imports: [newspaper(), authModule({ defaultAccess: 'public' })],
       });
     services = [await start(), await start()];
-    headers = await bearer(services[0]!.app, CALLER);
+    headers = authorizationOf(CALLER);
   });
   afterAll(async () => {
     agent.destroy();

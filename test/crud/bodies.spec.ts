@@ -10,11 +10,11 @@ import {
   type Relation,
   VersionColumn,
 } from 'typeorm';
-import { bearer } from '../../lib/testing/client.js';
 import { authModule } from '../access/ruled-app.js';
 import { PASSWORD, startAuth } from '../auth/auth-app.js';
 import { startCpuClock } from '../harness/cpu-time.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { authorizationOf } from '../harness/tokens.js';
 import { type RawAnswer, rawRequest, type RawRequestParts, rawTarget } from '../harness/raw-socket.js';
 import { type CrudService, failure, startCrud, success, wrongFields } from './service.js';
 
@@ -217,7 +217,7 @@ const IDS: [before: string, text: string][] = [
 
 describe.each(PLATFORMS)('long inputs on %s', (platform) => {
   let service: CrudService;
-  let authorization: string;
+  const authorization = `Authorization: ${authorizationOf({ roles: ['USER'] }).authorization}`;
   beforeAll(async () => {
     service = await startCrud(platform, {
       entities: [Item, IdempotencyKey],
@@ -242,8 +242,6 @@ describe.each(PLATFORMS)('long inputs on %s', (platform) => {
         },
       ],
     });
-    const headers = await bearer(service.app, { sub: 1, roles: ['USER'] });
-    authorization = `Authorization: ${headers['authorization']}`;
     await service.post('/items', { name: 'a'.repeat(20), price: 1, meta: { a: 1 } });
     await service.post('/items', { name: 'b', parentId: 1 });
   });

@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { checkModes } from '../../lib/database/server-settings.js';
 import { bootAuth } from '../auth/auth-app.js';
 import { type CrudParts, crudError, startCrud } from '../crud/service.js';
 import { DATABASES } from '../harness/databases.js';
@@ -85,22 +84,3 @@ if (DATABASES.includes('sqlite'))
       ]);
     });
   });
-
-describe('engines for development', () => {
-  const before = process.env['NODE_ENV'];
-  afterEach(() => {
-    process.env['NODE_ENV'] = before;
-  });
-
-  it.each([
-    ['sql.js', { text: 'a\0' }, 'sqljs'],
-    ['PGlite', { version: 'PostgreSQL 18.7 (PGlite 0.5.17) on wasm32-unknown-emscripten' }, 'postgres'],
-  ])('[1] stop the start in production with strict: %s', (name, variables, type) => {
-    const message = `The database of the data source must be one for production, got ${name}. Use it for development only: `;
-    process.env['NODE_ENV'] = 'production';
-    expect(() => checkModes(variables, { type }, true)).toThrow(message);
-    expect(() => checkModes(variables, { type }, false)).not.toThrow();
-    process.env['NODE_ENV'] = 'test';
-    expect(() => checkModes(variables, { type }, true)).not.toThrow();
-  });
-});

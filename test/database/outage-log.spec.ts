@@ -1,7 +1,7 @@
 import { Logger, type LoggerService } from '@nestjs/common';
 import { AuthModule } from 'declarest';
+import { OutageLog } from 'declarest/plugin';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { OutageLog } from '../../lib/database/outage-log.js';
 import { AUTH } from '../auth/auth-app.js';
 import { startCrud } from '../crud/service.js';
 import { type DatabaseProxy, SERVER_DATABASES, startProxy } from '../harness/busy-databases.js';

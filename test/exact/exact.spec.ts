@@ -4,8 +4,6 @@
  */
 import { assert, asyncProperty, bigInt, record, string } from 'fast-check';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { valueTypeOf } from '../../lib/entities/column-types.js';
-import { textReadOf } from '../../lib/entities/text-reads.js';
 import { type CrudService, type DataPath, startCrud, wrongFields } from '../crud/service.js';
 import { DATABASES, type DatabaseName } from '../harness/databases.js';
 import { columnsOf, type ExactColumn, quoted } from './columns.js';
@@ -219,23 +217,3 @@ describe.each(CASES)('rows of another program on $database, $path', ({ database,
     expect(await stored(row)).toBe(before);
   });
 });
-
-it.runIf(DATABASES.includes('postgres'))(
-  '[4.6] an infinite interval of PostgreSQL 17 is answered as its text',
-  async () => {
-    const entity = entityOf(columnsOf('postgres'));
-    const service = await startCrud('express', { database: 'postgres', entities: [entity] });
-    try {
-      const column = service.dataSource.getMetadata(entity).findColumnWithPropertyName('interval')!;
-      const { read } = textReadOf(column, service.dataSource)!;
-      const { write, read: readSent } = valueTypeOf(column, service.dataSource);
-      for (const text of ['infinity', '-infinity']) {
-        expect(write(read(text))).toBe(text);
-        expect(readSent(text)).toEqual({ value: text });
-      }
-      expect(read('1 day 02:00:00')).toEqual({ days: 1, hours: 2 });
-    } finally {
-      await service.close();
-    }
-  },
-);

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { TestUser } from 'declarest/testing';
 
 export const TEST_SECRET = 'a-test-secret-of-more-than-32-bytes-0123456789';
 
@@ -28,6 +29,11 @@ export function makeToken(parts: TokenParts = {}): string {
   const signed = `${encoded(header)}.${encoded(payload)}`;
   return `${signed}.${parts.signature ?? signature(signed, alg, secret)}`;
 }
+
+/** The header with a valid token of a user, who need not exist. */
+export const authorizationOf = ({ roles, email = '', sub = 1, claims: own }: TestUser) => ({
+  authorization: `Bearer ${makeToken({ payload: claims({ sub: String(sub), email, roles, ...own }) })}`,
+});
 
 function signature(signed: string, alg: string, secret: string): string {
   const bits = /^HS(256|384|512)$/.exec(alg)?.[1];

@@ -1,87 +1,15 @@
-/** What the access table, the command line, the OpenAPI document and the front-end client say about API keys. */
-import { Controller, Get, Module, Post } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccessReport, Authenticated, AuthModule, CrudModule, SecurityConfig, sessions } from 'declarest';
+/** What the access table, the OpenAPI document and the front-end client say about API keys. */
+import { AccessReport, CrudModule, SecurityConfig } from 'declarest';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { createClient } from 'declarest-client';
 import { addAccess } from 'declarest/openapi';
 import { accessMatrix } from 'declarest/testing';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { AccessRules } from '../../lib/access/access-rules.js';
-import { compileApplication } from '../../lib/cli/compile-application.js';
-import { describeExplanation, explain } from '../../lib/reach/explain.js';
-import { AUTH, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
+import { PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { request } from '../harness/client.js';
 import { linesOf, ONE_PLATFORM } from '../harness/platforms.js';
 import { DescribedApi, documentOf } from '../openapi/described.js';
 import { createKey, KEY, keyOf, logIn } from './keyed-app.js';
-
-@Entity('keyed_report')
-class Report {
-  @PrimaryGeneratedColumn() id!: number;
-  @Column() cost!: number;
-}
-
-@Controller('api/jobs')
-class JobsController {
-  @Authenticated({ by: ['key'] })
-  @Post()
-  start() {
-    return {};
-  }
-  @Get()
-  list() {
-    return [];
-  }
-  @Get('payouts')
-  payouts() {
-    return [];
-  }
-}
-
-class Rules extends SecurityConfig {
-  configure(): void {
-    this.requireAuth('/api/**');
-    this.requireRole('ADMIN', 'POST /api/jobs');
-    this.requireRole('LOGIN', '/api/jobs/payouts');
-  }
-}
-
-const OPTIONS = {
-  auth: { plugins: [sessions(), apiKeys()], strict: true },
-  imports: [
-    CrudModule.forFeature({
-      entity: Report,
-      endpoint: '/api/reports',
-      maxListSize: 10,
-      fieldPermissions: { cost: { read: ['LOGIN'] } },
-    }),
-  ],
-  controllers: [JobsController],
-  providers: [Rules],
-};
-
-/** `strict` needs a rule for the controller of the tests. */
-class WhoRules extends SecurityConfig {
-  configure(): void {
-    this.publicEndpoints('/who');
-  }
-}
-
-const ACCESS = [
-  'POST /api/jobs ADMIN, and KEY',
-  'GET /api/jobs any token',
-  'GET /api/jobs/payouts LOGIN',
-  'GET /api/auth/me LOGIN',
-  'POST /api/auth/login public',
-  'POST /api/auth/logout public',
-  'GET /api/auth/keys LOGIN',
-  'POST /api/auth/keys LOGIN',
-  'DELETE /api/auth/keys/:id LOGIN',
-];
-
-const textOf = ({ method, path, access }: { method: string; path: string; access: string }) =>
-  `${method} ${path} ${access}`;
+import { ACCESS, JobsController, OPTIONS, Report, Rules, textOf, WhoRules } from './keyed-jobs.js';
 
 /** Everybody but trainees sees all wards. */
 class TraineeRules extends SecurityConfig {
@@ -122,7 +50,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     await app.close();
   });
 
-  it('the access table and what is observed agree, also of the command line', async () => {
+  it('the access table and what is observed agree', async () => {
     const app = await startAuth(platform, { ...OPTIONS, providers: [Rules, WhoRules] });
     const { rows } = app.app.get(AccessReport, { strict: false });
     expect(rows.map(textOf)).toEqual(expect.arrayContaining(ACCESS));
@@ -141,36 +69,6 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     });
     expect(observed('/api/jobs/payouts')).toMatchObject({ USER: 'allowed', KEY: 403 });
 
-    @Module({
-      imports: [
-        TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true }),
-        AuthModule.forRoot({ ...AUTH, ...OPTIONS.auth }),
-        ...OPTIONS.imports,
-      ],
-      controllers: [JobsController],
-      providers: [Rules],
-    })
-    class AppModule {}
-    const { compiled, reach } = await compileApplication({ module: AppModule } as never, platform);
-    expect(compiled.rows.map(textOf)).toEqual(expect.arrayContaining(ACCESS));
-    expect(reach.callers).toEqual(expect.arrayContaining(['nobody', 'USER', 'ADMIN', 'KEY', 'LOGIN']));
-    const cost = reach.resources[0]?.fields['cost']?.read;
-    expect(cost).toEqual(['USER', 'ADMIN', 'LOGIN']);
-    await app.close();
-  });
-
-  it('explain says what a key and a login get', async () => {
-    const app = await startAuth(platform, { ...OPTIONS, providers: [Rules, WhoRules] });
-    const { compiled } = app.app.get(AccessRules, { strict: false });
-    const say = (method: string, path: string, ...roles: string[]) =>
-      describeExplanation(explain(compiled!, { method, path, roles })).split('\n').at(-1);
-    expect(say('GET', '/api/auth/me', 'USER')).toBe('Answer: allowed (LOGIN), by plugin apiKeys');
-    expect(say('GET', '/api/auth/me', 'ADMIN', 'KEY')).toBe('Answer: 403, LOGIN is required, by plugin apiKeys');
-    expect(say('POST', '/api/jobs', 'ADMIN')).toBe(
-      'Answer: 403, KEY is required, by @Authenticated on JobsController.start',
-    );
-    expect(say('POST', '/api/jobs', 'ADMIN', 'KEY')).toMatch(/^Answer: allowed/);
-    expect(say('GET', '/api/jobs', 'KEY')).toMatch(/^Answer: allowed/);
     await app.close();
   });
 

@@ -1,13 +1,11 @@
 /** What lasts longer than a session needs a fresh proof of its user, besides the token. */
-import { sessions } from 'declarest';
+import { AuthSession, sessions } from 'declarest';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { oidc } from 'declarest-logins/oidc';
 import { passkeys } from 'declarest-logins/passkeys';
 import { secondFactor } from 'declarest-logins/second-factor';
 import { accountEndpoint, type AuthPlugin, Logins } from 'declarest/plugin';
 import { DataSource } from 'typeorm';
-import { AuthSession } from '../../lib/auth/sessions/auth-session.js';
-import { endpointsOf } from '../../lib/auth/plugins/auth-plugins.js';
 import { type AuthApp, bootAuth, PASSWORD, startAuth, uniqueEmail } from '../auth/auth-app.js';
 import { Mailbox } from '../auth/mailbox.js';
 import { type Answer, request } from '../harness/client.js';
@@ -51,9 +49,9 @@ const LASTING: Record<string, readonly [body: object, status: number]> = {
 };
 
 it('[2.9] [issue 18] each endpoint of the package that needs a token and changes something is listed here', () => {
-  const changing = endpointsOf([sessions(), ...OTHERS]).filter(
-    ({ access, route }) => access !== 'public' && !route.startsWith('GET '),
-  );
+  const changing = [sessions(), ...OTHERS]
+    .flatMap(({ endpoints = [] }) => endpoints)
+    .filter(({ access, route }) => access !== 'public' && !route.startsWith('GET '));
   expect(changing.flatMap(({ needsProof, route }) => (needsProof ? [route] : []))).toEqual([
     'POST keys',
     'POST mfa/enrol',

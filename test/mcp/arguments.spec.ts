@@ -3,7 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import type { Tool } from '@modelcontextprotocol/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describeForCallers } from 'declarest';
-import { as } from '../../lib/testing/client.js';
+import { as } from 'declarest/testing';
 import { startCrud } from '../crud/service.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
 import { CALLERS, type Clinic, type Permitted, type Schema, startClinic } from './clinic.js';

@@ -1,6 +1,6 @@
 /** What a tool call sends to the application, and what becomes of its response. */
 import type { Client } from '@modelcontextprotocol/client';
-import { as } from '../../lib/testing/client.js';
+import { as } from 'declarest/testing';
 import { type Answer, request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
 import { ADMIN, EDITOR, MAKERS, type McpService, startMcp, USER } from './service.js';

@@ -5,6 +5,7 @@ import { accessEndpoint, type CrudResource, type CustomOperation, SecurityConfig
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { McpModule, type McpOptions } from 'declarest-mcp';
 import { addAccess } from 'declarest/openapi';
+import type { TestUser } from 'declarest/testing';
 import {
   Column,
   CreateDateColumn,
@@ -16,10 +17,10 @@ import {
   PrimaryGeneratedColumn,
   VersionColumn,
 } from 'typeorm';
-import { bearer, type TestUser } from '../../lib/testing/client.js';
 import { authModule } from '../access/ruled-app.js';
 import { type CrudService, startCrud } from '../crud/service.js';
 import type { Platform } from '../harness/platforms.js';
+import { authorizationOf } from '../harness/tokens.js';
 import { documentOf } from '../openapi/described.js';
 import { MCP_URL } from './service.js';
 
@@ -235,7 +236,7 @@ export async function startClinic(platform: Platform, options: Partial<McpOption
         { name: 'test', version: '1' },
         { versionNegotiation: { mode: { pin: '2026-07-28' } } },
       );
-      const headers = caller ? await bearer(service.app, caller) : {};
+      const headers = caller ? authorizationOf(caller) : {};
       const url = new URL(`${service.url}/mcp`);
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
       clients.push(client);

@@ -2,7 +2,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import type { Client } from '@modelcontextprotocol/client';
-import { as } from '../../lib/testing/client.js';
+import { as } from 'declarest/testing';
 import { ONE_PLATFORM } from '../harness/platforms.js';
 import type { Answer } from '../harness/client.js';
 import { CALLERS, type Clinic, type Permitted, RESOURCES, ROLES, type Schema, startClinic } from './clinic.js';

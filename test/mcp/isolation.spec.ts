@@ -7,8 +7,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { McpModule } from 'declarest-mcp';
 import { addAccess } from 'declarest/openapi';
 import { IsolationError, isolationProof, type IsolationTransport, type TestUser } from 'declarest/testing';
-import { bearer } from '../../lib/testing/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { authorizationOf } from '../harness/tokens.js';
 import { documentOf } from '../openapi/described.js';
 import { ANN, BOB, varyFor } from '../testing/isolation/agency-entities.js';
 import { agency, type Leak } from '../testing/isolation/agency.js';
@@ -41,7 +41,7 @@ const connected = new WeakMap<INestApplication, Promise<Tools>>();
 async function connect(app: INestApplication, caller: TestUser): Promise<Tools> {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   const { port } = app.getHttpServer().address();
-  const headers = await bearer(app, caller);
+  const headers = authorizationOf(caller);
   const url = new URL(`http://127.0.0.1:${port}/mcp`);
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   const { tools } = await client.listTools();

@@ -1,9 +1,8 @@
 /** The endpoint as the protocol and its authorization require. */
 import { discoverOAuthProtectedResourceMetadata } from '@modelcontextprotocol/client';
-import { bearer } from '../../lib/testing/client.js';
 import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
-import { claims, makeToken } from '../harness/tokens.js';
+import { authorizationOf, claims, makeToken } from '../harness/tokens.js';
 import { EDITOR, MCP_URL, type McpService, startMcp } from './service.js';
 
 const REVISION = '2026-07-28';
@@ -150,7 +149,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
     it('takes the audience of AuthModule', async () => {
       const named = await startMcp(platform, { audience: 'shop', auth: { audience: 'shop' } });
-      expect((await (await named.connect(EDITOR)).listTools()).tools.length).toBeGreaterThan(30);
+      expect(
+        (await (await named.connect({ ...EDITOR, claims: { aud: 'shop' } })).listTools()).tools.length,
+      ).toBeGreaterThan(30);
       await named.close();
     });
 
@@ -168,7 +169,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         status: 401,
         headers: { 'www-authenticate': `Bearer error="invalid_token", ${CHALLENGE}` },
       });
-      expect((await send(await bearer(closed.app, EDITOR))).status).toBe(200);
+      expect((await send(authorizationOf(EDITOR))).status).toBe(200);
       expect((await request(closed.url, 'GET', METADATA)).json).toMatchObject({ resource: MCP_URL });
       await closed.close();
     });

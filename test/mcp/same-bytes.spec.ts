@@ -5,9 +5,9 @@
  */
 import type { Client } from '@modelcontextprotocol/client';
 import * as fc from 'fast-check';
-import { bearer } from '../../lib/testing/client.js';
 import { type Answer, request } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { authorizationOf } from '../harness/tokens.js';
 import { DescribedApi, type Described, documentOf, type Parameter } from '../openapi/described.js';
 import { type RandomRequest, Requests } from '../openapi/random-requests.js';
 import { ADMIN, EDITOR, MAKERS, type McpService, startMcp, USER } from './service.js';
@@ -78,7 +78,7 @@ describe.each(FORMS)('on $platform with $tools', ({ platform, tools }) => {
 
   const sendPlainly = async ({ sent: { method, path, body }, caller }: Call): Promise<Answer> =>
     request(plain.url, method, path, {
-      headers: caller ? { ...(await bearer(plain.app, caller)) } : {},
+      headers: caller ? authorizationOf(caller) : {},
       ...(body !== undefined && { json: body }),
     });
 
@@ -131,7 +131,7 @@ describe.each(FORMS)('on $platform with $tools', ({ platform, tools }) => {
   it('leave the same records', async () => {
     for (const path of ['/items?size=100&deleted=with', '/makers', '/admin/makers', '/items/1/remarks']) {
       const [one, other] = await Promise.all(
-        [plain, called].map(async ({ app, url }) => request(url, 'GET', path, { headers: await bearer(app, ADMIN) })),
+        [plain, called].map(({ url }) => request(url, 'GET', path, { headers: authorizationOf(ADMIN) })),
       );
       expect([path, one!.status]).toEqual([path, 200]);
       expect(masked(other!.text)).toBe(masked(one!.text));

@@ -26,11 +26,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { CurrentUser, type Principal, SecurityConfig } from 'declarest';
 import { McpModule, type McpOptions } from 'declarest-mcp';
 import { addAccess } from 'declarest/openapi';
+import type { TestUser } from 'declarest/testing';
 import { map, NEVER, type Observable } from 'rxjs';
-import { bearer } from '../../lib/testing/client.js';
 import { authModule } from '../access/ruled-app.js';
 import { type CrudParts, type CrudService, startCrud } from '../crud/service.js';
 import type { Platform } from '../harness/platforms.js';
+import { authorizationOf } from '../harness/tokens.js';
 import { documentOf } from '../openapi/described.js';
 import { ENTITIES, Item, Label, Maker, resources } from '../openapi/shop-service.js';
 
@@ -143,10 +144,8 @@ export const MCP_URL = 'https://shop.example/mcp';
 export const EDITOR = { sub: 1, roles: ['EDITOR'] };
 export const ADMIN = { sub: 2, roles: ['ADMIN', 'EDITOR'] };
 export const USER = { sub: 3, roles: ['USER'] };
-type Caller = Parameters<typeof bearer>[1];
-
 export interface McpService extends CrudService {
-  readonly connect: (caller?: Caller, mode?: 'legacy' | { pin: string }) => Promise<Client>;
+  readonly connect: (caller?: TestUser, mode?: 'legacy' | { pin: string }) => Promise<Client>;
 }
 
 interface Parts extends Partial<McpOptions> {
@@ -186,7 +185,7 @@ export async function startMcp(platform: Platform, parts: Parts = {}): Promise<M
     ...service,
     async connect(caller, mode = { pin: '2026-07-28' }) {
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-      const headers = caller ? { ...(await bearer(service.app, caller)) } : {};
+      const headers = caller ? authorizationOf(caller) : {};
       await client.connect(
         new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { requestInit: { headers } }),
       );

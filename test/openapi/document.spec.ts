@@ -14,7 +14,6 @@ import {
 } from 'declarest';
 import { IsInt, IsOptional } from 'class-validator';
 import { Column, DataSource, Entity, ManyToOne, PrimaryGeneratedColumn, type DataSourceOptions } from 'typeorm';
-import { loadSwagger } from '../../lib/documents/describe-controller.js';
 import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { DescribedApi, documentOf, type Described, type Schema } from './described.js';
@@ -525,12 +524,4 @@ describe('the endpoints of authentication', () => {
     const api = await apiOf({ entities: [...ENTITIES, Member], imports: [auth] });
     expect(api.operations.map(({ operationId }) => operationId)).toEqual(['login', 'getCurrentUser']);
   });
-});
-
-it('an older @nestjs/swagger is a warning that says what to do', async () => {
-  const warnings: string[] = [];
-  expect(await loadSwagger((sentence) => warnings.push(sentence), '11.2.3')).toBeUndefined();
-  expect(warnings).toEqual([
-    'The OpenAPI document has the routes of declarest only: it needs @nestjs/swagger 12, got 11.2.3. Run npm install @nestjs/swagger@12.',
-  ]);
 });

@@ -7,12 +7,12 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { bearer } from '../../lib/testing/client.js';
 import { authModule } from '../access/ruled-app.js';
 import { startChild } from '../child-process.js';
 import { startCrud, type CrudService } from '../crud/service.js';
 import { request, type Answer } from '../harness/client.js';
 import { PLATFORMS } from '../harness/platforms.js';
+import { authorizationOf } from '../harness/tokens.js';
 import { DescribedApi, documentOf, isPartialAnswer, type Described, type Parameter } from './described.js';
 import { Requests, type RandomRequest } from './random-requests.js';
 import { ENTITIES, Item, Label, Maker, Remark, resources } from './shop-service.js';
@@ -66,7 +66,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   const send = async ({ method, path, body }: RandomRequest): Promise<Answer> =>
     request(url, method, path, {
-      headers: { ...(await bearer(service.app, EDITOR)) },
+      headers: authorizationOf(EDITOR),
       ...(body !== undefined && { json: body }),
     });
 

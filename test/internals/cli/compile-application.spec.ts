@@ -13,11 +13,12 @@ import {
   VersioningType,
 } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, CrudModule, SecurityConfig } from 'declarest';
+import { AccessModule, AuthModule, AuthUser, CrudModule, SecurityConfig } from 'declarest';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn, Repository } from 'typeorm';
 import { compileApplication } from '../../../lib/cli/compile-application.js';
 import type { LoadedModule } from '../../../lib/cli/load-module.js';
 import type { CompiledAccess } from '../../../lib/access/compiled-access.js';
+import { explain } from '../../../lib/reach/explain.js';
 import { authModule, securityConfig } from '../../access/ruled-app.js';
 import { PLATFORMS } from '../../harness/platforms.js';
 import { TEST_SECRET } from '../../harness/tokens.js';
@@ -184,6 +185,17 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     );
     expect(rowsOf(compiled)).toContain('GET /api/v2/hooked ADMIN');
   });
+});
+
+it.each(PLATFORMS)('compiles and explains the rules of AccessModule on %s', async (platform) => {
+  const imports = [AccessModule.forRoot({ authenticate: () => undefined })];
+  const rules = securityConfig(({ requireRole }) => requireRole('ADMIN', '/hooked'));
+  @Module({ imports, controllers: [HookedController], providers: [rules] })
+  class Root {}
+  const { compiled } = await compileApplication({ module: Root, configure: undefined }, platform);
+  expect(compiled.rows.find(({ path }) => path === '/hooked')?.access).toBe('ADMIN');
+  const answer = explain(compiled, { method: 'GET', path: '/hooked', roles: ['EDITOR'] });
+  expect([answer.verdict, answer.missing]).toEqual(['forbidden', ['ADMIN']]);
 });
 
 it.each<[what: string, metadata: () => ModuleMetadata, sentence: RegExp]>([

@@ -113,3 +113,7 @@ describe('errors of drivers', () => {
     expect(databaseFailureOf(error)).toBe('invalid');
   });
 });
+
+it.each(['53300', '57P04', '08006', '57P01'])('[4.3] a connection that PostgreSQL refuses with %s is 503', (code) => {
+  expect(databaseFailureOf(Object.assign(new Error('refused'), { code }))).toBe('unavailable');
+});

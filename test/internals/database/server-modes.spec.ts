@@ -1,4 +1,4 @@
-/** Modes of MySQL and MariaDB, and options of mysql2, that let values change or become SQL. */
+/** Modes of MySQL and MariaDB, and options of mysql2, that let values change or become SQL. Engines for development. */
 import { AuthModule } from 'declarest';
 import mysql2, { type PoolOptions } from 'mysql2';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
@@ -98,5 +98,24 @@ describe('variables of a Galera node', () => {
     );
     checkModes({ ...MODES, wsrep_on: 'ON', wsrep_sync_wait: '7' }, {}, true);
     checkModes({ ...MODES, wsrep_on: 'OFF', wsrep_sync_wait: '0' }, {}, true);
+  });
+});
+
+describe('engines for development', () => {
+  const before = process.env['NODE_ENV'];
+  afterEach(() => {
+    process.env['NODE_ENV'] = before;
+  });
+
+  it.each([
+    ['sql.js', { text: 'a\0' }, 'sqljs'],
+    ['PGlite', { version: 'PostgreSQL 18.7 (PGlite 0.5.17) on wasm32-unknown-emscripten' }, 'postgres'],
+  ])('[1] stop the start in production with strict: %s', (name, variables, type) => {
+    const message = `The database of the data source must be one for production, got ${name}. Use it for development only: `;
+    process.env['NODE_ENV'] = 'production';
+    expect(() => checkModes(variables, { type }, true)).toThrow(message);
+    expect(() => checkModes(variables, { type }, false)).not.toThrow();
+    process.env['NODE_ENV'] = 'test';
+    expect(() => checkModes(variables, { type }, true)).not.toThrow();
   });
 });

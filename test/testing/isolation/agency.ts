@@ -265,7 +265,7 @@ export const agency =
     const imports = [
       TypeOrmModule.forRoot({ ...(await database()), entities: [...entities.ENTITIES, IdempotencyKey] }),
       CrudModule.forFeature(...resources(leak)),
-      authModule({ jwtSecret: 'isolation '.repeat(4), claims: () => ({}) }),
+      authModule({ claims: () => ({}) }),
       ...more,
     ];
     const module = { module: AppModule, imports, controllers: handWritten(leak), providers: [Rules] };

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { MoreThan, Raw } from 'typeorm';
 import { compileTimeNames, type Evaluation } from '../../../../lib/reach/present-time.js';
 import { describeRows } from '../../../../lib/reach/rows.js';
-import { changesOf, clinic } from '../../../reach/changes/clinic.js';
+import { changesOf, clinic } from './clinic.js';
 
 const DAY = 86_400_000;
 const midnight = (days = 0): Date => {

@@ -1,5 +1,5 @@
 /** Random applications for the proof: routes, rules over them, and the concrete paths that the routes serve. */
-import type { Random } from '../access/random.js';
+import type { Random } from '../../access/random.js';
 import type { Declaration, Decoration, DefaultAccess } from './rules-model.js';
 
 export type Platform = 'express' | 'fastify';

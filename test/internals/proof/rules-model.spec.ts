@@ -2,10 +2,10 @@
  * Compares the compiled decision with the naive model, for random applications. `npm run proof:rules` is the full run. A
  * failing application is reduced and printed with the PROOF_SEED that repeats it.
  */
-import { ACCOUNT_ENDPOINTS } from '../../lib/auth/accounts/account-endpoints.js';
-import { endpointController } from '../../lib/auth/plugins/endpoint-controller.js';
-import type { ControllerMethod } from '../../lib/routes/controller-methods.js';
-import { makeRoute } from '../../lib/routes/route.js';
+import { ACCOUNT_ENDPOINTS } from '../../../lib/auth/accounts/account-endpoints.js';
+import { endpointController } from '../../../lib/auth/plugins/endpoint-controller.js';
+import type { ControllerMethod } from '../../../lib/routes/controller-methods.js';
+import { makeRoute } from '../../../lib/routes/route.js';
 import {
   ACCESS_BY_NAME,
   asEnforced,
@@ -14,13 +14,13 @@ import {
   refuseContradictions,
   type Access,
   type Rule,
-} from '../../lib/access/decide.js';
-import { compileRoleHierarchy } from '../../lib/access/role-hierarchy.js';
-import { Authenticated, Public, Roles } from '../../lib/access/access-decorators.js';
-import { compileRouteAccess, type RouteAccess } from '../../lib/access/route-access.js';
-import { declaredRules, SecurityConfig } from '../../lib/access/security-config.js';
-import { type Random, seeded } from '../access/random.js';
-import { handling } from '../internals/mutation/declared.js';
+} from '../../../lib/access/decide.js';
+import { compileRoleHierarchy } from '../../../lib/access/role-hierarchy.js';
+import { Authenticated, Public, Roles } from '../../../lib/access/access-decorators.js';
+import { compileRouteAccess, type RouteAccess } from '../../../lib/access/route-access.js';
+import { declaredRules, SecurityConfig } from '../../../lib/access/security-config.js';
+import { type Random, seeded } from '../../access/random.js';
+import { handling } from '../mutation/declared.js';
 import {
   distinct,
   type Platform,

@@ -2,14 +2,14 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applicationFiles } from '../../packages/create-declarest/src/application-files.js';
-import { isSupportedNode } from '../../packages/create-declarest/src/node-version.js';
-import { run } from '../../packages/create-declarest/src/run.js';
-import { startChild } from '../child-process.js';
-import { type Compiled, compile } from '../compiled.js';
-import { request } from '../harness/client.js';
-import { claims, makeToken } from '../harness/tokens.js';
-import { writeApplication } from '../../packages/create-declarest/src/write-application.js';
+import { applicationFiles } from '../../../packages/create-declarest/src/application-files.js';
+import { isSupportedNode } from '../../../packages/create-declarest/src/node-version.js';
+import { run } from '../../../packages/create-declarest/src/run.js';
+import { startChild } from '../../child-process.js';
+import { type Compiled, compile } from '../../compiled.js';
+import { request } from '../../harness/client.js';
+import { claims, makeToken } from '../../harness/tokens.js';
+import { writeApplication } from '../../../packages/create-declarest/src/write-application.js';
 
 const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
   ['sqlite', 'postgres'].map((database) => ({ platform, database })),

@@ -2,7 +2,7 @@
 import { Get } from '@nestjs/common';
 import { standardOperations, type CustomOperation, type ListQuery, type ScopeContext } from 'declarest';
 import { Between, In, IsNull, LessThan, Like, Raw } from 'typeorm';
-import { PLATFORMS } from '../harness/platforms.js';
+import { PLATFORMS } from '../../harness/platforms.js';
 import { type Order, type Changes, changesBetween, OPTIONS, tableOf, type Tenant, type Variant } from './shop.js';
 
 const NOT_SECRET = [['name != "secret"', 'name is not null']];

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { accessPage } from '../../lib/cli/access-page.js';
-import { browserPath } from '../harness/browser.js';
+import { accessPage } from '../../../lib/cli/access-page.js';
+import { browserPath } from '../../harness/browser.js';
 import { tableOf } from './shop.js';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');

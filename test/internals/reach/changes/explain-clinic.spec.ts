@@ -1,9 +1,9 @@
 /** What is explained of a request, and what the table says of its operation. */
-import { compileAccess, inApplication } from '../../../lib/cli/compile-application.js';
-import { explainReach } from '../../../lib/reach/explain-reach.js';
-import { compileReach } from '../../../lib/reach/reach.js';
-import { describeRows } from '../../../lib/reach/rows.js';
-import { ONE_PLATFORM } from '../../harness/platforms.js';
+import { compileAccess, inApplication } from '../../../../lib/cli/compile-application.js';
+import { explainReach } from '../../../../lib/reach/explain-reach.js';
+import { compileReach } from '../../../../lib/reach/reach.js';
+import { describeRows } from '../../../../lib/reach/rows.js';
+import { ONE_PLATFORM } from '../../../harness/platforms.js';
 import { clinicModule } from './clinic.js';
 
 it.each(ONE_PLATFORM)('explains for every caller the rows of the table on %s', async (platform) => {

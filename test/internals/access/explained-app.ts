@@ -1,12 +1,12 @@
 /** Applications whose decisions are explained, and then observed. */
 import { type INestApplication, Injectable } from '@nestjs/common';
 import { type AuthOptions, SecurityConfig } from 'declarest';
-import { AccessRules } from '../../lib/access/access-rules.js';
-import { describeExplanation, explain, type Explanation } from '../../lib/reach/explain.js';
-import { type Platform, startApp } from '../harness/platforms.js';
-import { rawTarget } from '../harness/raw-socket.js';
-import { claims, makeToken } from '../harness/tokens.js';
-import { authModule, bearer, type Entry, probeController } from './ruled-app.js';
+import { AccessRules } from '../../../lib/access/access-rules.js';
+import { describeExplanation, explain, type Explanation } from '../../../lib/reach/explain.js';
+import { type Platform, startApp } from '../../harness/platforms.js';
+import { rawTarget } from '../../harness/raw-socket.js';
+import { claims, makeToken } from '../../harness/tokens.js';
+import { authModule, bearer, type Entry, probeController } from '../../access/ruled-app.js';
 
 /** All that a configuration may declare. */
 export class Declarations extends SecurityConfig {

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, writeFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ApplicationCommand, type Outcome, parseCommand, USAGE } from '../../lib/cli/arguments.js';
-import { runCommand } from '../../lib/cli/commands.js';
+import { type ApplicationCommand, type Outcome, parseCommand, USAGE } from '../../../lib/cli/arguments.js';
+import { runCommand } from '../../../lib/cli/commands.js';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { type Ended, startChild } from '../child-process.js';
-import { type Compiled, compile, REPOSITORY } from '../compiled.js';
+import { type Ended, startChild } from '../../child-process.js';
+import { type Compiled, compile, REPOSITORY } from '../../compiled.js';
 
 /** The rules come from the environment. */
 const APPLICATION = `

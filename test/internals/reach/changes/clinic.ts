@@ -56,12 +56,12 @@ import {
   ViewColumn,
   ViewEntity,
 } from 'typeorm';
-import { tableChanges, type TableChange } from '../../../lib/cli/access-output.js';
-import { readSnapshot, writeSnapshot, type AccessTable } from '../../../lib/cli/access-snapshot.js';
-import type { LoadedModule } from '../../../lib/cli/load-module.js';
-import { compileApplication } from '../../../lib/cli/compile-application.js';
-import type { Platform } from '../../harness/platforms.js';
-import { TEST_SECRET } from '../../harness/tokens.js';
+import { tableChanges, type TableChange } from '../../../../lib/cli/access-output.js';
+import { readSnapshot, writeSnapshot, type AccessTable } from '../../../../lib/cli/access-snapshot.js';
+import type { LoadedModule } from '../../../../lib/cli/load-module.js';
+import { compileApplication } from '../../../../lib/cli/compile-application.js';
+import type { Platform } from '../../../harness/platforms.js';
+import { TEST_SECRET } from '../../../harness/tokens.js';
 
 export { readSnapshot, writeSnapshot };
 

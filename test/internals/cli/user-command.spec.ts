@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import bcrypt from 'bcrypt';
 import { DataSource } from 'typeorm';
-import { type ApplicationCommand, type Outcome, parseCommand } from '../../lib/cli/arguments.js';
-import { runCommand } from '../../lib/cli/commands.js';
-import { type Ended, startChild } from '../child-process.js';
-import { type Compiled, compile } from '../compiled.js';
+import { type ApplicationCommand, type Outcome, parseCommand } from '../../../lib/cli/arguments.js';
+import { runCommand } from '../../../lib/cli/commands.js';
+import { type Ended, startChild } from '../../child-process.js';
+import { type Compiled, compile } from '../../compiled.js';
 
 const APPLICATION = `
 import 'reflect-metadata';

@@ -25,11 +25,11 @@ import {
   PrimaryGeneratedColumn,
   VersionColumn,
 } from 'typeorm';
-import { tableChanges, type TableChange } from '../../lib/cli/access-output.js';
-import type { AccessTable } from '../../lib/cli/access-snapshot.js';
-import { compileApplication } from '../../lib/cli/compile-application.js';
-import type { Platform } from '../harness/platforms.js';
-import { TEST_SECRET } from '../harness/tokens.js';
+import { tableChanges, type TableChange } from '../../../lib/cli/access-output.js';
+import type { AccessTable } from '../../../lib/cli/access-snapshot.js';
+import { compileApplication } from '../../../lib/cli/compile-application.js';
+import type { Platform } from '../../harness/platforms.js';
+import { TEST_SECRET } from '../../harness/tokens.js';
 
 @Entity('reach_users')
 export class User extends AuthUser {}

@@ -14,7 +14,7 @@ import {
 import { jwks } from 'declarest-logins/jwks';
 import { secondFactor } from 'declarest-logins/second-factor';
 import { Between, In, LessThan, MoreThan, Not } from 'typeorm';
-import type { TableChange } from '../../../lib/cli/access-output.js';
+import type { TableChange } from '../../../../lib/cli/access-output.js';
 import {
   Appointment,
   Audit,

@@ -11,17 +11,17 @@ import {
   PrimaryGeneratedColumn,
   type Relation,
 } from 'typeorm';
-import { compileDocument, inApplication } from '../../lib/cli/compile-application.js';
-import { parseBigInteger } from '../../packages/ra-data-declarest/admin/src/big-integer.js';
+import { compileDocument, inApplication } from '../../../lib/cli/compile-application.js';
+import { parseBigInteger } from '../../../packages/ra-data-declarest/admin/src/big-integer.js';
 import {
   describeResources,
   type FieldDescription,
   type ResourceDescription,
-} from '../../packages/ra-data-declarest/admin/src/description.js';
-import { configure, shop } from '../../sample-app/access.js';
-import { type CrudService, startCrud } from '../crud/service.js';
-import { PLATFORMS } from '../harness/platforms.js';
-import { TEST_SECRET } from '../harness/tokens.js';
+} from '../../../packages/ra-data-declarest/admin/src/description.js';
+import { configure, shop } from '../../../sample-app/access.js';
+import { type CrudService, startCrud } from '../../crud/service.js';
+import { PLATFORMS } from '../../harness/platforms.js';
+import { TEST_SECRET } from '../../harness/tokens.js';
 
 type Resources = Readonly<Record<string, ResourceDescription>>;
 

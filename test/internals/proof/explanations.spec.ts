@@ -1,10 +1,10 @@
 /** Explains random requests to random applications, and compares each explanation with what happens. */
 import { Authenticated, InvalidOptionError, Public, Roles } from 'declarest';
-import type { Explanation } from '../../lib/reach/explain.js';
+import type { Explanation } from '../../../lib/reach/explain.js';
 import { type App, ask, type Declarations, observe, type Parts, start } from '../access/explained-app.js';
-import { type Random, seeded } from '../access/random.js';
-import { wildcard } from '../access/ruled-app.js';
-import { type Platform, PLATFORMS } from '../harness/platforms.js';
+import { type Random, seeded } from '../../access/random.js';
+import { wildcard } from '../../access/ruled-app.js';
+import { type Platform, PLATFORMS } from '../../harness/platforms.js';
 
 /** Ten random requests for each application; another run: `EXPLAIN_TRIPLES=50000 EXPLAIN_SEED=7`. */
 const TRIPLES = Number(process.env['EXPLAIN_TRIPLES'] ?? 500);

@@ -2,7 +2,7 @@
 import { Controller, VersioningType } from '@nestjs/common';
 import { CrudController, type ScopeContext } from 'declarest';
 import { apiKeys } from 'declarest-logins/api-keys';
-import { PLATFORMS } from '../harness/platforms.js';
+import { PLATFORMS } from '../../harness/platforms.js';
 import { Category, changesBetween, OPTIONS, Order, tableOf, tableOfResources, type Resources } from './shop.js';
 
 const widerOf = (changes: ReturnType<typeof changesBetween>): string[] =>
