@@ -20,7 +20,7 @@ import { standardOperations } from './operations/standard-operations.js';
 import type { CallerView } from './plan/caller-views.js';
 import { relatedVisible, type Plan, type RowRule } from './plan/plan.js';
 import { relationPath } from './plan/list-parameters.js';
-import { run } from './read/statements.js';
+import { run } from './read/run-with-retries.js';
 import { isOwn } from './rows/owner.js';
 import { and, compare, keyIs, or, type Comparison, type Condition } from './sql/condition.js';
 import { OPERATORS, type OperatorName } from './sql/operators.js';

@@ -6,7 +6,7 @@ import type { HttpRequest } from '../../http/http-request.js';
 import { AuthenticationRequired } from '../../http/refusal.js';
 import type { AuthUser } from '../users/auth-user.js';
 import { AUTH_OPTIONS } from '../users/options-token.js';
-import { setHeaders } from '../../response-headers/answer-headers.js';
+import { setHeaders } from '../../response-headers/account-headers.js';
 import { AuthServices } from './auth-services.js';
 import type { CollectedSetup } from './collected-setup.js';
 import type { AccountChange, AuthPlugin, Endpoint, IssuedParts, LoginChallenge, LoginContext } from './plugin.js';

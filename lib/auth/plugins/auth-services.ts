@@ -4,7 +4,7 @@ import { ModuleRef } from '@nestjs/core';
 import { governedMethod } from '../../access/route-access.js';
 import { pathOf, type HttpRequest } from '../../http/http-request.js';
 import { BASE_ROLE, CallerRoles, CREDENTIAL_ROLES } from '../../http/caller.js';
-import { setHeaders } from '../../response-headers/answer-headers.js';
+import { setHeaders } from '../../response-headers/account-headers.js';
 import { Application } from '../../routes/application.js';
 import { declaredRoute } from '../../routes/declared-route.js';
 import { Attempts } from '../throttle/attempts.js';

@@ -11,7 +11,7 @@ import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
 import { clientInfoOf } from '../../http/client-info.js';
 import { acceptAny, checkText, checkUser } from '../users/user-checks.js';
-import { keepResponse } from '../../response-headers/answer-headers.js';
+import { keepResponse } from '../../response-headers/account-headers.js';
 import { noStore } from '../../response-headers/no-store.guard.js';
 import { AuthPlugins, endpointsOf } from './auth-plugins.js';
 import { AuthServices } from './auth-services.js';

@@ -20,7 +20,7 @@ import {
 } from '../idempotency/idempotency-keys.js';
 import type { KeyedRequest } from '../idempotency/idempotency-keys.js';
 import { metadataOf, type IdempotencyOf } from '../store/call.js';
-import { contextInterceptor, finishResponse, handleWithin, type Response } from './crud.interceptor.js';
+import { contextInterceptor, finishResponse, handleWithin, type Response } from './answer-headers.interceptor.js';
 import { permissionsOf } from '../rows/field-permissions.js';
 import { crudApplicationOf } from './crud-application.js';
 import { isCreation, serves } from './routes.js';

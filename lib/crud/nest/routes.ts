@@ -12,7 +12,7 @@ import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { create } from '../operations/create.js';
 import { RawQuery } from '../query/raw-query.js';
 import type { CrudControllerClass } from './crud-application.js';
-import { contextInterceptor } from './crud.interceptor.js';
+import { contextInterceptor } from './answer-headers.interceptor.js';
 
 export type Method = (...args: unknown[]) => unknown;
 

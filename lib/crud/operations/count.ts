@@ -6,7 +6,7 @@ import { parseAggregateQuery } from '../query/aggregate-query.js';
 import { parseCountQuery } from '../query/list-query.js';
 import { refuseParameter } from '../query/query-errors.js';
 import { restrict } from '../read/related-records.js';
-import { run } from '../read/statements.js';
+import { run } from '../read/run-with-retries.js';
 import { and } from '../sql/condition.js';
 import { deletedIn } from './list.js';
 import type { Operation } from './operation.js';

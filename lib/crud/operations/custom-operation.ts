@@ -16,7 +16,7 @@ import { QueryParameters } from '../query/parameters.js';
 import { QueryErrors } from '../query/query-errors.js';
 import { allFields, hasRelations, selectedFields } from '../query/record-request.js';
 import { addRelations } from '../read/related-records.js';
-import { run } from '../read/statements.js';
+import { run } from '../read/run-with-retries.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
 import { and, ascending, type Condition, type SortKey } from '../sql/condition.js';
 import { beginCall } from '../store/call.js';

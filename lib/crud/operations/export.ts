@@ -10,7 +10,7 @@ import { beginTask, type Plan } from '../plan/plan.js';
 import { parseExportQuery, type ExportFormat } from '../query/list-query.js';
 import { hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
 import { addRelations, restrict } from '../read/related-records.js';
-import { run } from '../read/statements.js';
+import { run } from '../read/run-with-retries.js';
 import { and } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import type { PositionedRecord } from '../store/reader.js';

@@ -11,7 +11,7 @@ import { isDeletedChoice, type Deleted } from '../query/parameters.js';
 import { refuseParameter } from '../query/query-errors.js';
 import { hasRelations, selectedFields } from '../query/record-request.js';
 import { addRelations, restrict } from '../read/related-records.js';
-import { run } from '../read/statements.js';
+import { run } from '../read/run-with-retries.js';
 import { and, boundValues, compare, shapeOf, type Condition } from '../sql/condition.js';
 import type { Position } from '../sql/keyset.js';
 import type { Call } from '../store/call.js';

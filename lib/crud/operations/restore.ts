@@ -6,7 +6,7 @@ import { assertChangeable, changeCondition, exists, find, notFoundError } from '
 import { answerRecord, readId, refusalOf, targetOf } from '../read/records.js';
 import { runWhen } from '../write/hooks.js';
 import { evaluateScopes } from '../write/references.js';
-import { run, transacted, writeOf } from '../read/statements.js';
+import { run, transacted, writeOf } from '../read/run-with-retries.js';
 import { and, compare, NOTHING } from '../sql/condition.js';
 import type { Call } from '../store/call.js';
 import type { Operation } from './operation.js';

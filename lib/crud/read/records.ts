@@ -13,7 +13,7 @@ import { type WritePrecondition, and, ascending, type Condition, keyIs, keyIsAmo
 import type { Call } from '../store/call.js';
 import { chunksOf, identityOf } from '../store/linked-rows.js';
 import { addRelations, removeUnasked } from './related-records.js';
-import { run } from './statements.js';
+import { run } from './run-with-retries.js';
 
 export interface ReadOptions {
   /** Everything that the caller may read, where it is absent. */

@@ -9,7 +9,7 @@ import type { LinkSelection } from '../sql/link-sql.js';
 import type { Call } from '../store/call.js';
 import { setAtPath, setOwn } from '../store/entity-values.js';
 import { chunksOf, identityOf } from '../store/linked-rows.js';
-import { run } from './statements.js';
+import { run } from './run-with-retries.js';
 
 export function relatedPlan(plan: Plan, path: string): Plan {
   const related = plan.relations.get(path);

@@ -7,7 +7,7 @@ import type { Plan, Task } from '../plan/plan.js';
 import { findAll } from '../read/records.js';
 import { isEverything } from '../sql/condition.js';
 import type { Inserted } from '../store/table.js';
-import { run, transacted, writeOf } from '../read/statements.js';
+import { run, transacted, writeOf } from '../read/run-with-retries.js';
 import { checkCreated, readBody, type Change } from './bodies.js';
 import { beforeCreate, runAfter, runWhen } from './hooks.js';
 import { checkItems, throwFor, type NameItem } from './items.js';

@@ -2,7 +2,7 @@
 import type { Field } from '../../entities/entity-schema.js';
 import type { Task } from '../plan/plan.js';
 import { changeCondition, columnsOnly, readTargets, refusalOf, type Target } from '../read/records.js';
-import { run, transacted, writeOf } from '../read/statements.js';
+import { run, transacted, writeOf } from '../read/run-with-retries.js';
 import type { Call } from '../store/call.js';
 import { valueOf } from '../store/entity-values.js';
 import { identityOf } from '../store/linked-rows.js';

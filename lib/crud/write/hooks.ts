@@ -6,7 +6,7 @@ import type { HookContext } from '../declare/generated-hooks.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { allFields, type RecordRequest } from '../query/record-request.js';
 import { columnsOnly, find, readTargets, type Target } from '../read/records.js';
-import { afterCommit } from '../read/statements.js';
+import { afterCommit } from '../read/run-with-retries.js';
 import { managerOf } from '../store/call.js';
 import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Change } from './bodies.js';
 

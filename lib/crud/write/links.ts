@@ -11,7 +11,7 @@ import { relatedVisible, type Plan } from '../plan/plan.js';
 import type { LinkedIds } from '../query/record-request.js';
 import { visibleKeys } from '../read/records.js';
 import { relatedPlan } from '../read/related-records.js';
-import { run } from '../read/statements.js';
+import { run } from '../read/run-with-retries.js';
 import { managerOf, type Call } from '../store/call.js';
 import { identityOf, toEntityKey } from '../store/linked-rows.js';
 

@@ -9,7 +9,7 @@ import { AccessRefused } from '../../http/refusal.js';
 import type { Task } from '../plan/plan.js';
 import { assertChangeable, changeCondition, columnsOnly, findAll, findColumns } from '../read/records.js';
 import { notFoundError, readTargets, refusalOf, type Target } from '../read/records.js';
-import { run, transacted, writeOf } from '../read/statements.js';
+import { run, transacted, writeOf } from '../read/run-with-retries.js';
 import { managerOf, type Call } from '../store/call.js';
 import { identityOf } from '../store/linked-rows.js';
 import { checkChanged, mergedFields, needsCurrent, type Change, type Sent } from './bodies.js';
