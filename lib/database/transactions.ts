@@ -17,18 +17,11 @@ export interface Transaction {
   isOpen: boolean;
 }
 
-export interface TransactionContext extends RequestContext {
-  readonly transaction?: Transaction | undefined;
-}
+export type TransactionContext = RequestContext & { readonly transaction?: Transaction | undefined };
 
-export function beginTransaction(
-  manager: EntityManager,
-  outer: Transaction | undefined,
-  afterCommit?: Transaction['afterCommit'],
-): Transaction {
+export function beginTransaction(manager: EntityManager, outer?: Transaction, after?: Transaction['afterCommit']) {
   const dataSource = manager.connection;
-  const own = afterCommit && { afterCommit };
-  return { dataSource, manager, around: dataSource.manager, outer, isOpen: true, ...own };
+  return { dataSource, manager, around: dataSource.manager, outer, isOpen: true, ...(after && { afterCommit: after }) };
 }
 
 /** Stands for no transaction, also where code around has one. */
@@ -42,10 +35,7 @@ function innermost(transaction: Transaction | undefined, dataSource: DataSource)
 }
 
 /** The transaction of the package that the code is part of. @returns `undefined` for those of the application */
-export function ownTransaction(
-  transaction: Transaction | undefined,
-  dataSource: DataSource,
-): Required<Transaction> | undefined {
+export function ownTransaction(transaction: Transaction | undefined, dataSource: DataSource) {
   const inner = innermost(transaction, dataSource);
   return inner?.isOpen && inner.afterCommit ? (inner as Required<Transaction>) : undefined;
 }
@@ -180,12 +170,11 @@ async function rollBackByHand(runner: QueryRunner, reason: unknown): Promise<voi
     logger.error(`${what}, and was ended by ROLLBACK.`);
   } catch {
     logger.error(`${what}, and its connection was closed.`);
-    // It may be closed already.
     await closeConnection(runner).catch(() => undefined);
   }
 }
 
-/** Pools drop a connection that was closed. */
+/** Pools drop a connection that was closed, perhaps by the server already. */
 async function closeConnection(runner: QueryRunner): Promise<void> {
   const connection = (await runner.connect()) as { end(): Promise<void>; destroy(): void };
   return isPostgres(runner.connection) ? connection.end() : connection.destroy();
