@@ -39,7 +39,7 @@ export function describeController(
       readonly document = name;
     }
     // Its types name two members only, but every member becomes one of the schema.
-    swagger.ApiSchema({ properties: undefined, ...schema, name } as object)(Model);
+    swagger.ApiSchema({ type: undefined, properties: undefined, ...schema, name } as object)(Model);
     return Model;
   });
   decorate(controller, [swagger.ApiExtraModels(...models), swagger.ApiTags(tag)]);

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../entities/json-schema.js';
 type Schemas = ReadonlyMap<string, JsonSchema>;
 
 const BY_TYPE: Readonly<Record<string, (schema: JsonSchema, schemas: Schemas) => unknown>> = {
-  string: ({ minLength }) => 'text'.padEnd(typeof minLength === 'number' ? minLength : 0, '.'),
+  string: ({ minLength = 0, maxLength }) => 'text'.padEnd(minLength as number, '.').slice(0, maxLength as number),
   number: (schema) => numberWithin(schema, 1.5),
   integer: (schema) => numberWithin(schema, 1),
   boolean: () => true,

@@ -13,7 +13,15 @@ import {
   standardOperations,
 } from 'declarest';
 import { IsInt, IsOptional } from 'class-validator';
-import { Column, DataSource, Entity, ManyToOne, PrimaryGeneratedColumn, type DataSourceOptions } from 'typeorm';
+import {
+  Column,
+  DataSource,
+  Entity,
+  ManyToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  type DataSourceOptions,
+} from 'typeorm';
 import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { DescribedApi, documentOf, type Described, type Schema } from './described.js';
@@ -470,6 +478,25 @@ describe('overrides', () => {
     const { operationId, parameters, responses } = api.operation('HandController_written');
     expect([operationId, parameters, responses]).toEqual(['HandController_written', [], { 200: { description: '' } }]);
   });
+});
+
+it('allows every form of an integer of 64 bits, and gives examples of short texts that fit', async () => {
+  @Entity()
+  class Parcel {
+    @PrimaryColumn('bigint') id!: string;
+    @Column({ type: 'bigint', default: 0 }) weight!: string;
+    @Column({ length: 3 }) code!: string;
+  }
+  const api = await apiOf({ entities: [Parcel], resources: [{ entity: Parcel, endpoint: '/parcels' }] });
+  const [id] = api.operation('getParcel').parameters;
+  const known = [1, '9223372036854775807'].map((value) => api.problems(id!.schema, value));
+  expect(known).toEqual([[], []]);
+  expect(api.problems(id!.schema, 2 ** 53)).not.toEqual([]);
+  expect(propertiesOf(api, 'ParcelCreate')['weight']).toEqual({ $ref: '#/components/schemas/Integer64', default: 0 });
+  const { example } = api.operation('createParcel').requestBody!.content['application/json']!.examples as {
+    readonly example: { readonly value: object };
+  };
+  expect(example.value).toEqual({ id: 1, code: 'tex' });
 });
 
 describe('the endpoints of authentication', () => {

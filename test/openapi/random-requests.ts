@@ -283,8 +283,8 @@ function wrongTexts(schema: Schema, items: Schema): unknown[] {
 }
 
 /** What a server that knows the schema would read. */
-function valueOfText(text: string, { type }: Schema): unknown {
-  const types = [type].flat();
+function valueOfText(text: string, { type, anyOf = [] }: Schema): unknown {
+  const types = [type, ...(anyOf as Schema[]).map((each) => each['type'])].flat();
   if (types.includes('boolean')) return text === 'true' ? true : text === 'false' ? false : text;
   const isNumber = types.includes('integer') || types.includes('number');
   return isNumber && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;

@@ -91,7 +91,7 @@ export const checks = Object.freeze({ ...USER_CHECKS, any: acceptAny, text: chec
 const PRINTED = String.raw`[^\u0000-\u001f\u007f-\u009f]*`;
 const TRIMMED = String.raw`^(?!\s)${PRINTED}(?<!\s)$`;
 /** A pattern without the flag `u` cannot name the classes of `ROLE`. It leaves out the usual invisible characters. */
-const WORD = String.raw`[^\u0000-\u0020\u007f-\u00a0\u00ad\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\ufeff]+`;
+const WORD = String.raw`[^\u0000-\u0020\u007f-\u00a0\u00ad\s\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800]+`;
 
 /** The same checks for the document of the API. `PasswordPolicy` has the limits of a password. */
 export const USER_SCHEMAS: Readonly<Record<string, JsonSchema>> = {

@@ -147,6 +147,7 @@ class Parcel {
   @Column({ type: 'simple-json', nullable: true }) contents!: object | null;
   @Column('bigint') barcode!: string;
   @Column({ length: 64 }) secret!: string;
+  @Column({ type: 'bigint', nullable: true }) seal!: string | null;
   @ManyToOne(() => Country, { nullable: true }) origin!: Relation<Country> | null;
   @CreateDateColumn() createdAt!: Date;
 }
@@ -169,7 +170,7 @@ describe('the resources of a service with columns of every kind', () => {
             enablePagination: true,
             filterableFields: true,
             includableRelations: ['origin'],
-            fieldPermissions: { secret: { read: 'never' } },
+            fieldPermissions: { secret: { read: 'never' }, seal: { read: 'never' } },
           },
           { entity: Country, endpoint: '/countries', enablePagination: 'cursor', enableBatch: true },
         ),
@@ -193,6 +194,7 @@ describe('the resources of a service with columns of every kind', () => {
       ['originId', 'text', 'value'],
       ['address.city', 'text', 'part'],
       ['secret', 'text', undefined],
+      ['seal', 'big integer', undefined],
     ]);
   });
 

@@ -104,11 +104,12 @@ export function describeResources(document: object, base: string): ResourceDescr
   const schemaOf = (part: Part | undefined): Schema | undefined =>
     resolve(resolve(part)?.content?.['application/json']?.schema);
 
-  /** Without a reference and without `null`. */
+  /** Without a reference and without `null`. An integer of 64 bits is a number or a text. */
   const valueOf = (schema: Schema): Schema => {
-    const [alternative] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
-    const { anyOf: _, ...rest } = schema;
-    return alternative ? { ...rest, ...resolve(alternative) } : { ...schema, ...resolve(schema) };
+    const { anyOf = [], ...rest } = { ...schema, ...resolve(schema) };
+    const alternatives = anyOf.filter(({ type }) => type !== 'null').map(valueOf);
+    const types = alternatives.flatMap(({ type }) => type ?? []);
+    return { ...rest, ...alternatives[0], ...(alternatives.length > 1 && { type: types }) };
   };
 
   /** The schema of the records that a property includes; `undefined` for a value. */
