@@ -96,7 +96,7 @@ export abstract class Reader {
   async countUpTo(call: Call, condition: Condition, most: number): Promise<number> {
     const matching = this.table.matching(call, condition).select('1', 'found').limit(most);
     const query = this.dataSource.createQueryBuilder(this.table.runner(call)).select('COUNT(*)', 'found');
-    query.from(`(${matching.getQuery()})`, 'matching').setParameters(matching.getParameters());
+    query.from(`(${matching.getQuery()})`, 'matching').setParameters(matching.getParameters()).cache(false);
     return Number((await query.getRawOne<RawRow>())?.['found']);
   }
 
