@@ -10,7 +10,6 @@ import { AccessRefused } from '../../http/refusal.js';
 import type { Plan, Task } from '../plan/plan.js';
 import { managerOf, runWithin, type Call, type TransactionSteps } from '../store/call.js';
 import type { Database } from '../store/database.js';
-import { identityOf } from '../store/linked-rows.js';
 
 /** A write, with its values for the message about a conflict with another record. */
 interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> {
@@ -37,7 +36,7 @@ export const writeOf = (
   operation,
   rows: changes.map(({ values }) => values),
   permissions,
-  record: targets.length === 1 ? `${metadata.tablePath} ${identityOf(schema.key.write(targets[0]?.key))}` : undefined,
+  record: targets.length === 1 ? JSON.stringify([metadata.tablePath, schema.key.write(targets[0]?.key)]) : undefined,
   isRepeatable: options.retryable || (!hook && !store.runsAppCode.has(operation)),
 });
 
