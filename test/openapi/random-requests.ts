@@ -141,7 +141,7 @@ export class Requests {
     if (constant !== undefined) return constant;
     if (Array.isArray(values)) return draw(fc.constantFrom, ...(values as unknown[]));
     if (Array.isArray(anyOf)) return this.make(draw(fc.constantFrom, ...(anyOf as Schema[])), draw);
-    if (type === undefined) return draw(fc.jsonValue, { maxDepth: 2 });
+    if (type === undefined) return draw(anyJson);
     const name = draw(fc.constantFrom<string[]>, ...([type].flat() as string[]));
     const plain = PLAIN[name];
     return plain ? plain(schema, draw) : this.composed(name, schema, draw);
@@ -236,6 +236,18 @@ const PLAIN: Readonly<Record<string, (schema: Schema, draw: Draw) => unknown>> =
         : draw(fc.double, { noNaN: true, noDefaultInfinity: true }),
   string: textOf,
 };
+
+/** JSON.stringify writes integers up to 1e21 with all digits. A service refuses those beyond 53 bits, which would be rounded. */
+const anyJson = (): fc.Arbitrary<unknown> =>
+  fc.jsonValue({ maxDepth: 2 }).filter((value) => {
+    let isExact = true;
+    JSON.stringify(value, (_, each: unknown) => {
+      const isLong = typeof each === 'number' && Number.isInteger(each) && Math.abs(each) < 1e21;
+      if (isLong && !Number.isSafeInteger(each)) isExact = false;
+      return each;
+    });
+    return isExact;
+  });
 
 /** `fc.gen` takes two regular expressions for the same. */
 const matching = (source: string): fc.Arbitrary<string> =>
