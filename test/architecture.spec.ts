@@ -46,7 +46,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/operations': 898,
   'crud/plan': 891,
   'crud/query': 907,
-  'crud/read': 431,
+  'crud/read': 432,
   'crud/rows': 278,
   'crud/sql': 1_000,
   'crud/store': 2_107,

@@ -11,7 +11,9 @@ import { Semaphore } from './semaphore.js';
 import { endsOf, managerWithin, runTransaction, type TransactionContext } from './transactions.js';
 
 /** A write has a turn, and its listeners may write too. */
-type Context = TransactionContext & { readonly turn?: { readonly dataSource: DataSource; isOpen: boolean } };
+interface Context extends TransactionContext {
+  readonly turn?: { readonly dataSource: DataSource; isOpen: boolean };
+}
 
 const contextOf = (): Partial<Context> => (contexts.getStore() as Context | undefined) ?? {};
 
@@ -52,14 +54,14 @@ export class ConnectionQueue {
     return this.watch(this.statements && !this.hasTurn ? this.statements.run(work, weight) : work());
   }
 
-  transaction<R>(run: () => Promise<R>, record?: string): Promise<R> {
-    return this.writes ? this.write(run, record) : this.statement(run, ALL);
+  transaction<R>(run: () => Promise<R>): Promise<R> {
+    return this.writes ? this.write(run) : this.statement(run, ALL);
   }
 
   /** Runs work in the transaction of the running code, or else in one of its own. */
-  transacted<R>(work: (manager: EntityManager) => Promise<R>, record?: string): Promise<R> {
+  transacted<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
     const { manager } = this;
-    return manager ? work(manager) : this.transaction(() => runTransaction(this.dataSource, work), record);
+    return manager ? work(manager) : this.transaction(() => runTransaction(this.dataSource, work));
   }
 
   /** Like `transacted`, but repeats work that lost a race to another transaction. @throws DatabaseUnavailable (503) */
@@ -93,15 +95,15 @@ export class ConnectionQueue {
         await manager.query(`UPDATE ${table.join('.')} SET ${name} = ${change}${kept} WHERE ${key} = ?`, [id]);
   }
 
-  /** Writes take half of the pool together, and those that change one record a connection: the record may be locked. */
-  write<R>(work: () => Promise<R>, record?: string): Promise<R> {
+  /** Runs a statement that writes. Such statements and transactions take half of the pool together. */
+  write<R>(work: () => Promise<R>): Promise<R> {
     const { writes, dataSource } = this;
     // sql.js asks for the inserted key, and saves its file, after other statements: there a write is alone.
     const isAlone = dataSource.options.type === 'sqljs';
     if ((!writes && !isAlone) || this.hasTurn) return work();
     const turn = { dataSource, isOpen: true };
     const within = (): Promise<R> => contexts.run({ request: undefined, ...contextOf(), turn } as Context, work);
-    const run = writes ? writes.run(() => this.statement(within), 1, record) : this.statement(within, ALL);
+    const run = writes ? writes.run(() => this.statement(within)) : this.statement(within, ALL);
     return run.finally(() => (turn.isOpen = false));
   }
 

@@ -6,10 +6,9 @@ export interface Waiting {
   readonly refusal: () => Error;
 }
 
-/** Lets work with a limited total weight run at a time, and one of each name. First in, first out. */
+/** Lets work with a limited total weight run at a time. First in, first out. */
 export class Semaphore {
-  private readonly waiting = new Set<{ readonly weight: number; readonly name: unknown; readonly start: () => void }>();
-  private readonly running = new Set<unknown>();
+  private readonly waiting = new Set<{ readonly weight: number; readonly start: () => void }>();
 
   /** @param free the weight that may run at a time */
   constructor(
@@ -18,35 +17,24 @@ export class Semaphore {
   ) {}
 
   /** @param weight at most what may run at a time */
-  async run<R>(work: () => Promise<R>, weight = 1, name: unknown = {}): Promise<R> {
-    if (this.waiting.size > 0 || weight > this.free || this.running.has(name)) await this.wait(weight, name);
-    else this.take(weight, name);
+  async run<R>(work: () => Promise<R>, weight = 1): Promise<R> {
+    if (this.waiting.size > 0 || weight > this.free) await this.wait(weight);
+    else this.free -= weight;
     try {
       return await work();
     } finally {
       this.free += weight;
-      this.running.delete(name);
-      this.startWaiting();
+      // Work that waits takes its weight here: otherwise, new work could overtake it before it goes on.
+      for (const next of this.waiting) {
+        if (next.weight > this.free) break;
+        this.waiting.delete(next);
+        this.free -= next.weight;
+        next.start();
+      }
     }
   }
 
-  private take(weight: number, name: unknown): void {
-    this.free -= weight;
-    this.running.add(name);
-  }
-
-  /** Work that waits takes its weight here: otherwise, new work could overtake it before it goes on. */
-  private startWaiting(): void {
-    for (const next of this.waiting) {
-      if (next.weight > this.free) break;
-      if (this.running.has(next.name)) continue;
-      this.waiting.delete(next);
-      this.take(next.weight, next.name);
-      next.start();
-    }
-  }
-
-  private wait(weight: number, name: unknown): Promise<void> {
+  private wait(weight: number): Promise<void> {
     const { maxWaiting = Infinity, timeoutMs, refusal } = this.limits;
     return new Promise((resolve, reject) => {
       if (this.waiting.size >= maxWaiting) return reject(refusal());
@@ -55,9 +43,8 @@ export class Semaphore {
         reject(refusal());
       };
       const timer = timeoutMs ? setTimeout(giveUp, timeoutMs).unref() : undefined;
-      const next = { weight, name, start: () => (clearTimeout(timer), resolve()) };
+      const next = { weight, start: () => (clearTimeout(timer), resolve()) };
       this.waiting.add(next);
-      this.startWaiting();
     });
   }
 }

@@ -17,11 +17,18 @@ export interface Transaction {
   isOpen: boolean;
 }
 
-export type TransactionContext = RequestContext & { readonly transaction?: Transaction | undefined };
+export interface TransactionContext extends RequestContext {
+  readonly transaction?: Transaction | undefined;
+}
 
-export function beginTransaction(manager: EntityManager, outer?: Transaction, after?: Transaction['afterCommit']) {
+export function beginTransaction(
+  manager: EntityManager,
+  outer: Transaction | undefined,
+  afterCommit?: Transaction['afterCommit'],
+): Transaction {
   const dataSource = manager.connection;
-  return { dataSource, manager, around: dataSource.manager, outer, isOpen: true, ...(after && { afterCommit: after }) };
+  const own = afterCommit && { afterCommit };
+  return { dataSource, manager, around: dataSource.manager, outer, isOpen: true, ...own };
 }
 
 /** Stands for no transaction, also where code around has one. */
@@ -35,7 +42,10 @@ function innermost(transaction: Transaction | undefined, dataSource: DataSource)
 }
 
 /** The transaction of the package that the code is part of. @returns `undefined` for those of the application */
-export function ownTransaction(transaction: Transaction | undefined, dataSource: DataSource) {
+export function ownTransaction(
+  transaction: Transaction | undefined,
+  dataSource: DataSource,
+): Required<Transaction> | undefined {
   const inner = innermost(transaction, dataSource);
   return inner?.isOpen && inner.afterCommit ? (inner as Required<Transaction>) : undefined;
 }
@@ -170,11 +180,12 @@ async function rollBackByHand(runner: QueryRunner, reason: unknown): Promise<voi
     logger.error(`${what}, and was ended by ROLLBACK.`);
   } catch {
     logger.error(`${what}, and its connection was closed.`);
+    // It may be closed already.
     await closeConnection(runner).catch(() => undefined);
   }
 }
 
-/** Pools drop a connection that was closed, perhaps by the server already. */
+/** Pools drop a connection that was closed. */
 async function closeConnection(runner: QueryRunner): Promise<void> {
   const connection = (await runner.connect()) as { end(): Promise<void>; destroy(): void };
   return isPostgres(runner.connection) ? connection.end() : connection.destroy();

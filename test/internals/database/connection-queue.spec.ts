@@ -29,21 +29,3 @@ it.each(['postgres', 'mysql'])('runs a write inside of a write in the same turn,
   const results = await Promise.all(Array.from({ length: 20 }, write));
   expect([...results, ...(await Promise.all(late))]).toEqual(Array.from({ length: 40 }, () => 'read'));
 });
-
-it.each(['postgres', 'mysql'])('runs one of the writes of a record at a time, of a pool of %s', async (type) => {
-  const connections = new ConnectionQueue(new DataSource({ type, poolSize: 8 } as DataSourceOptions));
-  const order: string[] = [];
-  let release = (): void => undefined;
-  const locked = new Promise<void>((resolve) => (release = resolve));
-  const write = (name: string, record?: string): Promise<unknown> =>
-    connections.write(async () => {
-      if (record === 'locked') await locked;
-      order.push(name);
-    }, record);
-  const waiting = [1, 2, 3, 4, 5].map((number) => write(`locked ${number}`, 'locked'));
-  await Promise.all([write('other', 'other'), write('none'), write('other again', 'other')]);
-  release();
-  await Promise.all([...waiting, write('late', 'locked')]);
-  const behind = [1, 2, 3, 4, 5].map((number) => `locked ${number}`);
-  expect(order).toEqual(['other', 'none', 'other again', ...behind, 'late']);
-});
