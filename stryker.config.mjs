@@ -5,6 +5,7 @@
 export default {
   mutate: [
     'lib/access/decide.ts',
+    'lib/access/identity/authenticator.ts',
     'lib/access/access-decorators.ts',
     'lib/access/access-rows.ts',
     'lib/access/matching-rules.ts',
@@ -14,7 +15,7 @@ export default {
     'lib/access/route-access.ts',
     'lib/access/rule-warnings.ts',
     'lib/auth/tokens/claims.ts',
-    'lib/auth/plugins/bearer-authenticator.ts',
+    'lib/auth/plugins/account-credentials.ts',
     'lib/auth/tokens/access-tokens.ts',
     'lib/cors/cors.middleware.ts',
     'lib/cors/routes-of.ts',
