@@ -113,7 +113,7 @@ for (const combination of chosen) {
 }
 const table = tableOf(results);
 console.log(`\n${table}`);
-if (flags.write) write(table);
+if (flags.write) write(table, driversOf(results));
 process.exitCode = results.some(({ checks }) => checks.some(({ error }) => error !== undefined)) ? 1 : 0;
 
 /** Builds and packs the package in another folder, so that `dist` stays as it is. */
@@ -303,7 +303,7 @@ function versionsOf(folder, stack, platform, node) {
     JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
   const { module, driver } = STACKS[stack];
   return {
-    application: `Nest ${version('@nestjs/core')} as ${module}, TypeORM ${version('typeorm')}`,
+    application: `Nest ${version('@nestjs/core')} as ${module}, TypeORM ${version('typeorm')}, ${driver}`,
     driver: `${driver} ${version(driver)}`,
     platform: `${platform} ${version(PLATFORMS[platform])}`,
     node,
@@ -315,10 +315,12 @@ function summary(checks) {
   return failed.length === 0 ? `${checks.length}` : `${checks.length - failed.length} passed, ${failed.length} failed`;
 }
 
-/** `75 (sqlite3 5.1.7)`: how many checks have passed. */
-function cellOf(result) {
-  if (!result) return '';
-  return summary(result.checks) + (result.versions ? ` (${result.versions.driver})` : '');
+/** The versions of each driver, which depend on Node. */
+function driversOf(all) {
+  const known = new Map();
+  for (const { node, versions } of all)
+    if (versions) known.set(versions.driver, [...new Set([...(known.get(versions.driver) ?? []), node])]);
+  return [...known].map(([driver, nodes]) => `${driver} on Node ${nodes.join(', ')}`).join('; ');
 }
 
 /** One row for each application and platform, one column for each Node; aligned as Prettier does. */
@@ -332,7 +334,7 @@ function tableOf(all) {
     const [stack, platform] = key.split(' ');
     const row = all.filter((each) => each.stack === stack && each.platform === platform);
     const versions = row.find((each) => each.versions)?.versions;
-    const cells = NODES.map((node) => cellOf(row.find((each) => each.node === node)));
+    const cells = NODES.map((node) => summary(row.find((each) => each.node === node)?.checks ?? []));
     return [versions?.application ?? stack, versions?.platform ?? platform, ...cells];
   });
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column].length)));
@@ -348,10 +350,10 @@ function tableOf(all) {
   ].join('\n');
 }
 
-function write(table) {
+function write(table, drivers) {
   const [begin, end] = ['<!-- results -->', '<!-- end of results -->'];
   const text = readFileSync(DOCUMENT, 'utf8');
-  const results = `${begin}\n\nRun on ${new Date().toISOString().slice(0, 10)}.\n\n${table}\n\n${end}`;
+  const results = `${begin}\n\nRun on ${new Date().toISOString().slice(0, 10)}: ${drivers}.\n\n${table}\n\n${end}`;
   writeFileSync(
     DOCUMENT,
     `${text.slice(0, text.indexOf(begin))}${results}${text.slice(text.indexOf(end) + end.length)}`,

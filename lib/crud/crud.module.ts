@@ -53,12 +53,10 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     const controllers = resources.map(controllerOf);
     const imports = repositoriesOf(controllers.map((controller) => optionsOf(controller) as ResolvedCrudOptions));
     const dataSources = [...new Set(controllers.map((each) => optionsOf(each)?.dataSource))];
+    const tokens = dataSources.map((name) => ({ token: getDataSourceToken(name) as string, optional: true }));
     const describing: FactoryProvider = {
       provide: describeOnce,
-      inject: [
-        ModuleRef,
-        ...dataSources.map((name) => ({ token: getDataSourceToken(name) as string, optional: true })),
-      ],
+      inject: [ModuleRef, ...tokens],
       useFactory: describeOnce,
     };
     return { module: CrudModule, imports, controllers, providers: [describing], exports: imports };

@@ -73,7 +73,8 @@ const isStandard = (operation: unknown): boolean => (standardOperations as reado
 
 function inspectOperation(controller: CrudControllerClass, plan: Plan, operation: OperationDeclaration) {
   const { name, route, undoes } = operation;
-  const effect = route.verb === 'GET' ? 'read' : ['create', 'createMany'].includes(name) ? 'create' : 'change';
+  const effect =
+    route.verb === 'GET' ? 'read' : ['create', 'createMany', 'import'].includes(name) ? 'create' : 'change';
   const override = overridesOf(controller).find((each) => each.operation === operation);
   const custom = plan.options.operations?.find(
     (each): each is CustomOperation => typeof each === 'object' && each.name === name && !isStandard(each),

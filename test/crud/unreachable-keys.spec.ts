@@ -39,8 +39,8 @@ class Words extends CrudController({
     return 'none';
   }
 
-  @Post('import')
-  import(): string {
+  @Post('load')
+  load(): string {
     return 'nothing';
   }
 }
@@ -57,7 +57,7 @@ class Archive {
 // prettier-ignore
 const TEXTS = [
   '', '.', '..', '...', ' ', 'a b', '%', '%2e', '%2F', '/', 'a/b', '\\', '?', '#', 'a?b#c', ':id', '*', '+', '&', ',',
-  'search', 'SEARCH', 'count', 'Count', 'batch', 'exists', 'latest', 'import', 'archive', 'search/', 'é', '€', '😀',
+  'search', 'SEARCH', 'count', 'Count', 'batch', 'exists', 'latest', 'load', 'archive', 'search/', 'é', '€', '😀',
   'constructor', '__proto__', 'null', 'undefined', '\n', '\t', '\u007f', '\u0001', "'", '"', ';', 'a;b', '(x)', '-',
 ];
 

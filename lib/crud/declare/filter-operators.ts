@@ -24,10 +24,9 @@ export interface ResolvedCrudModuleOptions {
   readonly ignoredParameters: ReadonlySet<string>;
 }
 
-const OWN_PARAMETERS =
-  'after atomic avg count deleted fields filter format groupBy ids include max min page pagination purge q size sort sum'.split(
-    ' ',
-  );
+const NAMES =
+  'after atomic avg count deleted fields filter format groupBy ids include max min page pagination purge q size sort sum';
+const OWN_PARAMETERS = NAMES.split(' ');
 const isIgnorable: Accepts = (name) => /^[a-z_][\w.-]*$/i.test(String(name)) && !OWN_PARAMETERS.includes(String(name));
 
 const isName: Accepts = (name) => /^[a-z]\w*$/i.test(String(name)) && !(String(name) in OPERATORS);

@@ -122,6 +122,13 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
   export<R = StreamableFile>(query: ListQuery): Promise<NoInfer<R>>;
 
   /**
+   * `POST {endpoint}/import`, with `enableImport`: stores the records of the file that the request sends.
+   * @param query `atomic=false` stores each line by itself, and any number of them
+   */
+  import<R = StreamableFile>(query: ListQuery): Promise<NoInfer<R>>;
+  import<R = StreamableFile>(query: ListQuery): Promise<NoInfer<R>>;
+
+  /**
    * `POST {endpoint}/batch`, with `enableBatch`: stores new records in one transaction, all or none.
    * @param body `items` has the bodies of the records
    * @param query `atomic=false` stores each record by itself: `data` is then an array of `BatchResult`
@@ -135,7 +142,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
    * `PATCH {endpoint}/batch`, with `enableBatch`: changes records in one transaction, all or none.
    * @param body `items` has an object for each record: its `id`, and the fields to change
    * @param query `atomic` as in `createMany`
-   * @throws BadRequestException naming every wrong field, such as `items[3].price`
    * @example const { data } = await this.patchMany({ items: [{ id: 1, stock: 5 }, { id: 2, stock: 0 }] });
    */
   patchMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
@@ -144,7 +150,6 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
   /**
    * `DELETE {endpoint}/batch?ids=1,2`, with `enableBatch`: removes or hides records in one transaction, all or none.
    * @param query `ids`, and `atomic` as in `createMany`
-   * @returns `data: null`
    * @example await this.deleteMany({ ids: '1,2' });
    */
   deleteMany<R = Envelope<null>>(query: ListQuery): Promise<NoInfer<R>>;

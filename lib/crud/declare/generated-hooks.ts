@@ -74,7 +74,6 @@ export interface GeneratedHooks<T extends object> {
   /**
    * Runs after DELETE has removed or hidden a record, before the commit.
    * @param record as it was stored before
-   * @example override async whenDeleted({ id }: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Outbox, { orderId: id }); }
    */
   whenDeleted?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
   /**
@@ -91,7 +90,6 @@ export interface GeneratedHooks<T extends object> {
   /**
    * Runs after the commit of a PUT or PATCH, before the response.
    * @param record as the response has it
-   * @example override async afterUpdate(record: CrudRecord<Article>) { await this.cache.remove(record.id); }
    */
   afterUpdate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
   /**
@@ -101,21 +99,10 @@ export interface GeneratedHooks<T extends object> {
   afterDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 }
 
+const BEFORE = ['beforeCreate', 'beforeUpdate', 'beforeDelete'];
+const WHEN = ['whenCreated', 'whenUpdated', 'whenDeleted', 'whenRestored'];
 /** Every hook by its name. Those before the commit come first. */
-const HOOKS = {
-  beforeCreate: true,
-  beforeUpdate: true,
-  beforeDelete: true,
-  whenCreated: true,
-  whenUpdated: true,
-  whenDeleted: true,
-  whenRestored: true,
-  afterCreate: true,
-  afterUpdate: true,
-  afterDelete: true,
-} satisfies Record<keyof GeneratedHooks<object>, true>;
-
-export const HOOK_NAMES: readonly string[] = Object.keys(HOOKS);
+export const HOOK_NAMES: readonly string[] = [...BEFORE, ...WHEN, 'afterCreate', 'afterUpdate', 'afterDelete'];
 
 type Hook = (...given: unknown[]) => unknown;
 

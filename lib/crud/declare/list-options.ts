@@ -50,6 +50,12 @@ export interface ListOptions<T extends object> {
    */
   enableExport?: boolean;
   /**
+   * `POST {endpoint}/import` stores the records of a file, NDJSON or CSV as an export writes it.
+   * @default false
+   * @example enableImport: true
+   */
+  enableImport?: boolean;
+  /**
    * Fields that `GET {endpoint}/aggregate?sum=price&groupBy=categoryId` can name.
    * @default [] there is no such endpoint
    * @example aggregatableFields: ['total', 'customerId']

@@ -39,6 +39,7 @@ const OPTIONS = {
   enableExists: flag(),
   enableCount: flag(),
   enableExport: flag(),
+  enableImport: flag(),
   enableBatch: flag(),
   enableRestore: flag(),
   enablePagination: row<Paging>(

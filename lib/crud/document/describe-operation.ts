@@ -2,7 +2,8 @@
 import { HttpStatus } from '@nestjs/common';
 import { conflict, failure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
 import { closedObject, jsonResponse, refTo, textHeader } from '../../documents/operation-document.js';
-import type { HeaderDocuments, OperationDocument, ParameterDocument } from '../../documents/operation-document.js';
+import type { HeaderDocuments, OperationDocument } from '../../documents/operation-document.js';
+import type { ParameterDocument, ResponseDocument } from '../../documents/operation-document.js';
 import { isSqlite } from '../../entities/database-family.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
 import { MERGE_PATCH } from '../../http/json-body.js';
@@ -11,7 +12,7 @@ import { reachableFrom, type DescribedResource } from './described-resource.js';
 import type { ResourceNames } from './names.js';
 import * as parameters from './parameters.js';
 import { answerName, bodyName, type BodyName } from './record-schemas.js';
-import { envelopeOf, fileResponse, resultsResponse } from './responses.js';
+import { envelopeOf, resultsResponse } from './responses.js';
 
 /** In texts, `{one}`, `{many}` and `{tag}` stand for the names of the resource. */
 export interface OperationDescription {
@@ -21,7 +22,9 @@ export interface OperationDescription {
   readonly parameters?: (resource: DescribedResource) => readonly ParameterDocument[];
   /** The schema of the body, or of the items of a batch. */
   readonly body?: BodyName | JsonSchema;
+  readonly consumes?: readonly string[];
   readonly isBatch?: true;
+  readonly file?: (resource: DescribedResource) => ResponseDocument;
   /** The member `data` of the envelope; `undefined` for a file. */
   readonly data?: 'record' | 'records' | JsonSchema | ((resource: DescribedResource) => JsonSchema);
   readonly metadata?: (resource: DescribedResource) => JsonSchema | undefined;
@@ -59,6 +62,7 @@ export function describeOperation(
   const texts = [text, isChecked && CHECKED, filters && GROUPS].filter(Boolean);
   const data = dataOf(description, resource);
   const isRecord = description.data === 'record';
+  const { consumes = route.takes.includes('patch') ? ['application/json', MERGE_PATCH] : undefined } = description;
   const headers = {
     ...description.headers,
     ...(isVersioned && isRecord && ETAG),
@@ -70,7 +74,7 @@ export function describeOperation(
       .replaceAll(/\{(one|many|tag)\}/g, (_, name: keyof ResourceNames) => resource.names[name])
       .replaceAll(/\b([Aa]) (?=[AEIO]|U(?!ni|s[ae]))/g, '$1n ');
   const answer = data && (isRecord ? refTo(answerName(resource)) : envelopeOf(data, description.metadata?.(resource)));
-  const success = answer ? jsonResponse('Success.', answer) : fileResponse(resource);
+  const success = answer ? jsonResponse('Success.', answer) : description.file?.(resource);
   return {
     operationId: named(description.id),
     summary: named(description.summary),
@@ -84,7 +88,7 @@ export function describeOperation(
       ...(isIdempotent ? [parameters.idempotencyParameter] : []),
     ],
     ...(body && { body }),
-    ...(route.takes.includes('patch') && { consumes: ['application/json', MERGE_PATCH] }),
+    ...(consumes && { consumes }),
     responses: {
       [status]: { ...success, ...(Object.keys(headers).length > 0 && { headers }) },
       ...(data && description.isBatch && { 207: resultsResponse(data) }),

@@ -20,8 +20,7 @@ const parameterIn =
     description,
     required,
   });
-const query = parameterIn('query');
-const header = parameterIn('header');
+const [query, header] = [parameterIn('query'), parameterIn('header')];
 const listOf = (items: JsonSchema, more?: JsonSchema): JsonSchema => ({ type: 'array', items, ...more });
 const TEXT_WITHOUT_NUL = { type: 'string', pattern: NO_NUL };
 const oneOf = (values: readonly string[]): JsonSchema => ({ type: 'string', enum: values });
@@ -154,11 +153,8 @@ export function idsParameter({ schema: { key }, options }: DescribedResource): P
 
 export const ifMatchParameter = (required: boolean): ParameterDocument =>
   header('If-Match', TEXT, 'The `ETag` of the record, which must not have changed since.', required);
-export const ifNoneMatchParameter = header(
-  'If-None-Match',
-  TEXT,
-  'The `ETag` of a known record: 304 if it has not changed.',
-);
+const KNOWN = 'The `ETag` of a known record: 304 if it has not changed.';
+export const ifNoneMatchParameter = header('If-None-Match', TEXT, KNOWN);
 export const idempotencyParameter = header(
   'Idempotency-Key',
   { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },

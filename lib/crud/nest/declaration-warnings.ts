@@ -158,7 +158,7 @@ export function bypassWarnings(controller: CrudControllerClass): string[] {
 /** Required columns that no client may write, and that nothing else sets as far as can be seen. */
 function requiredWarnings(controller: CrudControllerClass, resources: readonly Resource[]): string[] {
   const resource = resources.find(({ options }) => options === optionsOf(controller));
-  if (!resource || !['create', 'createMany'].some((name) => resource.options.generated.has(name))) return [];
+  if (!resource || !['create', 'createMany', 'import'].some((name) => resource.options.generated.has(name))) return [];
   const { metadata, schema, owner, pathParameters, fieldPermissions, database } = resource;
   const isSetByCode =
     typeof Reflect.get(controller.prototype, 'beforeCreate') === 'function' ||

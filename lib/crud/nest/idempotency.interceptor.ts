@@ -11,14 +11,8 @@ import { userOf } from '../../http/caller.js';
 import { headerValues, pathOf, queryOf, type HttpRequest } from '../../http/http-request.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
-import {
-  findStoredAnswer,
-  finishStoredAnswer,
-  idempotencySteps,
-  KeyTaken,
-  type IdempotencyKey,
-} from '../idempotency/idempotency-keys.js';
-import type { KeyedRequest } from '../idempotency/idempotency-keys.js';
+import { findStoredAnswer, finishStoredAnswer, idempotencySteps, KeyTaken } from '../idempotency/idempotency-keys.js';
+import type { IdempotencyKey, KeyedRequest } from '../idempotency/idempotency-keys.js';
 import { metadataOf, type IdempotencyOf } from '../store/call.js';
 import { contextInterceptor, finishResponse, handleWithin, type Response } from './answer-headers.interceptor.js';
 import { permissionsOf } from '../rows/field-permissions.js';

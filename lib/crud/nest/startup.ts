@@ -16,6 +16,7 @@ import { optionsOf, OVERRIDE_NOTE } from '../declare/declared-options.js';
 import { failureEnvelope } from '../declare/envelope.js';
 import { refuseOption, rolesOf, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { Resource } from '../plan/resource.js';
+import { acceptUploads } from '../import/fastify-uploads.js';
 import { describePaths } from '../store/record-store.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
@@ -58,6 +59,7 @@ async function check(application: Application, crud: CrudApplication): Promise<v
   for (const each of databases) await each.readColumns();
   crud.check();
   crud.all.forEach(assertIgnorable);
+  if (crud.all.some(({ options }) => options.generated.has('import'))) acceptUploads(application);
   for (const { options } of crud.all)
     if (options.accessOf.size > 0 && application.adapter && !application.isGuarded) {
       const advice = 'Add AuthModule.forRoot({ … }) or AccessModule.forRoot({ … }) to the imports of the root module';

@@ -45,9 +45,8 @@ export const aggregate: Operation = {
     const request = parseAggregateQuery(query, view.list, plan.aggregatable);
     const condition = and(view.visible, await restrict(plan, call, request.condition));
     const { reader } = plan.store;
-    const rows = await run(plan, call, (within) =>
-      reader.aggregate(within, condition, request.aggregation, MAX_GROUPS + 1),
-    );
+    const most = MAX_GROUPS + 1;
+    const rows = await run(plan, call, (within) => reader.aggregate(within, condition, request.aggregation, most));
     if (rows.length > MAX_GROUPS)
       refuseParameter('groupBy', `must make at most ${MAX_GROUPS} groups: narrow them with a filter`);
     return envelope(`${plan.schema.name} aggregate`, rows);

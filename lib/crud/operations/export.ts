@@ -6,6 +6,7 @@ import { textHeader } from '../../documents/operation-document.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { conditionParameters, formatParameter, recordParameters, sortParameters } from '../document/parameters.js';
+import { fileResponse } from '../document/responses.js';
 import { beginTask, type Plan } from '../plan/plan.js';
 import { parseExportQuery, type ExportFormat } from '../query/list-query.js';
 import { hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
@@ -60,6 +61,7 @@ export const exportList: Operation = {
       ...conditionParameters(resource),
     ],
     headers: textHeader('Content-Disposition', 'The name of the file.'),
+    file: fileResponse,
   },
   run: (plan, call, { query }) => write(plan, call, query),
 };
@@ -82,10 +84,8 @@ async function write(plan: Plan, call: Call, query: ListQuery): Promise<Streamab
         : (await reader.find(within, { ...selection, range })).map((record) => ({ record, position: [] })),
     );
     offset += batch.length;
-    if (hasRelations(request)) {
-      const records = batch.map(({ record }) => record);
-      await addRelations(plan, call, records, request);
-    }
+    const records = batch.map(({ record }) => record);
+    if (hasRelations(request)) await addRelations(plan, call, records, request);
     return batch;
   };
   const { header, line, type } = FORMATS[format];

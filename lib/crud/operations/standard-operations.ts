@@ -1,4 +1,5 @@
 import type { StandardOperation } from '../declare/operations.js';
+import { importFile } from '../import/import.js';
 import { aggregate, count } from './count.js';
 import { create, createMany } from './create.js';
 import { deleteMany, deleteOne } from './delete.js';
@@ -12,7 +13,7 @@ import { restore } from './restore.js';
 import { patch, patchMany, update } from './update.js';
 
 const READS = [search, exists, count, aggregate, exportList, findAll, findById];
-const WRITES = [createMany, patchMany, deleteMany, create, update, patch, deleteOne, restore];
+const WRITES = [createMany, importFile, patchMany, deleteMany, create, update, patch, deleteOne, restore];
 
 /**
  * The operations of the package. Fixed paths come first, because Express matches routes in the order of their declaration.

@@ -146,6 +146,7 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
   const { name = '', column } = parent ?? {};
   const { write } = options.fieldPermissions[name as never] ?? {};
   const moves = ['update', 'patch', 'patchMany'] as const;
+  const creations = ['create', 'createMany', 'import'] as const;
   const isComposite = parent !== undefined && metadata.primaryColumns.length > 1;
   const isLevelled = metadata.treeType === 'closure-table' && metadata.treeLevelColumn !== undefined;
   const isNestedSet = metadata.treeType === 'nested-set';
@@ -157,9 +158,9 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
   const isHeard = hears('remove', metadata, database.dataSource);
   const once = `or set \`fieldPermissions\` to { ${name}: { write: "once" } }`;
   const refused: readonly Refused[] = [
-    [guard !== undefined, ['create', 'createMany'], 'patch', guard?.creation ?? ''],
-    [isComposite, ['create', 'createMany', ...moves], 'delete', 'nodes of a tree need a key of one column'],
-    [isLevelled, ['create', 'createMany', ...moves], 'delete', 'TypeORM cannot write closures of a @TreeLevelColumn'],
+    [guard !== undefined, creations, 'patch', guard?.creation ?? ''],
+    [isComposite, [...creations, ...moves], 'delete', 'nodes of a tree need a key of one column'],
+    [isLevelled, [...creations, ...moves], 'delete', 'TypeORM cannot write closures of a @TreeLevelColumn'],
     [isMoving, moves, 'create', `TypeORM cannot move nodes of a nested set; ${once}`],
     [isLosing, ['delete', 'deleteMany'], 'patch', 'TypeORM loses nodes below deleted ones; or change `onDelete`'],
     [isCached && isHeard, ['delete', 'deleteMany'], 'create', 'TypeORM reads the tree from its query cache there'],

@@ -9,7 +9,7 @@ import { fieldNames, refuseOption, type ResolvedCrudOptions } from '../declare/r
 import type { FieldPermissions } from '../rows/field-permissions.js';
 import type { Ownership } from '../rows/owner.js';
 import type { Database } from '../store/database.js';
-import { ScopeReference, type ScopeFunction, type ScopeProvider } from '../declare/scope.js';
+import { ScopeReference, type ScopeContext, type ScopeFunction, type ScopeProvider } from '../declare/scope.js';
 
 /** The options of a resource, and what they name. */
 export interface DeclaredResource {
@@ -21,14 +21,11 @@ export interface DeclaredResource {
 /** The provider of a class, of any module; `undefined` where there is none that lives as long as the application. */
 export type FindProvider = (provider: Type) => unknown;
 
-export function compileScope(
-  options: ResolvedCrudOptions,
-  findProvider: FindProvider,
-): ScopeFunction<object> | undefined {
+export function compileScope(options: ResolvedCrudOptions, findProvider: FindProvider) {
   const { scope } = options;
   if (!(scope instanceof ScopeReference)) return scope as ScopeFunction<object> | undefined;
   const provider = findProvider(scope.provider) as ScopeProvider<object> | undefined;
-  if (typeof provider?.scope === 'function') return (context) => provider.scope(context);
+  if (typeof provider?.scope === 'function') return (context: ScopeContext) => provider.scope(context);
   const expected = 'useScope(…) of a provider of the application';
   const advice = 'add the class to the `providers` of a module, without a request scope, and give it a method `scope`';
   return refuseOption(options, 'scope', expected, describe(scope.provider), advice);

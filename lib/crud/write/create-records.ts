@@ -16,31 +16,30 @@ import { assertVisible, evaluateScopes } from './references.js';
 import { assertReadBack } from './validation.js';
 
 /**
- * All records are created, or none.
+ * All records are created, or none. An item without a body is 400, as `bodyOf` says.
  * @param answer makes the body of the response, which an `Idempotency-Key` stores in the transaction of the write
  * @throws 400 naming every wrong field, 401, 403, 409
  */
-export async function createRecords<R>(
+export async function createRecords<R, I = JsonObject>(
   task: Task,
-  bodies: readonly JsonObject[],
+  items: readonly I[],
   nameOf: NameItem,
   answer: (created: readonly object[]) => R,
+  bodyOf = (item: I) => item as JsonObject,
 ): Promise<R> {
   const { plan, call, view } = task;
-  const { hooks } = call;
   const { createsInTransaction, createsOneByOne } = plan.store.traits;
-  const changes = await checkItems(bodies, nameOf, (body) => checkCreated(task, readBody(task, body, 'create')));
+  const changes = await checkItems(items, nameOf, (item) => checkCreated(task, readBody(task, bodyOf(item), 'create')));
   await evaluateScopes(task, changes, 'create');
-  const isHooked = hooks.beforeCreate !== undefined || hooks.whenCreated !== undefined;
+  const isHooked = call.hooks.beforeCreate !== undefined || call.hooks.whenCreated !== undefined;
   const create = async (within: Task): Promise<R> => {
     // A hook sees the records of the items before.
     const parts = isHooked || createsOneByOne ? changes.map((change) => [change]) : [changes];
     const inserted: Inserted[] = [];
     for (const [index, part] of parts.entries())
       inserted.push(...(await insert(within, part, isHooked).catch(throwFor(nameOf(index)))));
-    const created = await checkItems(await readCreated(within, inserted), nameOf, (record) =>
-      assertReadBack(plan, record),
-    );
+    const stored = await readCreated(within, inserted);
+    const created = await checkItems(stored, nameOf, (record) => assertReadBack(plan, record));
     await runAfter(within, 'afterCreate', created);
     return answer(created);
   };

@@ -8,32 +8,34 @@ import { managerOf, type Call } from '../store/call.js';
 export type NameItem = (index: number) => string;
 
 export const inBatch: NameItem = (index) => `items[${index}]`;
-
 export const noName: NameItem = () => '';
 
 /** Writes each item in a transaction of its own. @param status of a success @throws 400 inside another transaction */
 export async function writeSeparately<I, D>(
-  { database, options, failureTools }: Plan,
+  plan: Plan,
   call: Call,
   items: readonly I[],
   status: number,
   write: (item: I) => Promise<D>,
 ): Promise<BatchResult<D>[]> {
-  // The answer to a key is stored in one. A failed statement ends it on PostgreSQL, for the other items too.
-  if (managerOf(call, database) || call.state?.idempotency?.(options))
-    throw new BadRequestException('atomic=false cannot be combined with Idempotency-Key or another transaction');
+  refuseTransaction(plan, call);
   const results: BatchResult<D>[] = [];
   const given = new Set<string>();
-  const tools = failureTools();
   for (const item of items)
     try {
       results.push({ status, data: await write(item) });
     } catch (error) {
-      const { members, ...failure } = await failureOf(error, call.request, tools, given);
+      const { members, ...failure } = await failureOf(error, call.request, plan.failureTools(), given);
       results.push({ ...members, ...failure });
     }
   call.state?.answers.set(results, { status: 207 });
   return results;
+}
+
+/** The answer to a key is stored in a transaction, which a failed statement ends on PostgreSQL. @throws 400 */
+export function refuseTransaction({ database, options }: Plan, call: Call): void {
+  if (managerOf(call, database) || call.state?.idempotency?.(options))
+    throw new BadRequestException('atomic=false cannot be combined with Idempotency-Key or another transaction');
 }
 
 /** Calls a check for each item. @throws 400 with the wrong fields of all items */

@@ -14,7 +14,6 @@ import { identityOf } from '../store/linked-rows.js';
 import type { Change } from './bodies.js';
 
 type Written = Omit<Change, 'ids'>;
-
 type WriteName = 'create' | 'update';
 
 /** The changes in which a client chose a reference. What the server sets by itself is not checked. */
@@ -70,8 +69,8 @@ export async function assertVisible(task: Task, changes: readonly Written[], wri
     for (const [index, change] of written.entries()) {
       if (seen.has(identityOf(keys[index]))) continue;
       if (write === 'update' && (await mayKeep(task, changed, fields, change))) continue;
-      const { permissions } = view;
-      throw new ConflictException(describeMissingReference({ schema, operation: write, permissions }, fields));
+      const failed = { schema, operation: write, permissions: view.permissions };
+      throw new ConflictException(describeMissingReference(failed, fields));
     }
   }
 }
