@@ -1,11 +1,12 @@
 /**
  * The data of every run: a SQLite database with 100,000 products and 20,000 articles, made once and kept; each contestant
- * gets a copy.
+ * gets a copy, or a database with the same records on a server.
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3-13';
+import { createDatabase } from './database-servers.mjs';
 
 export const ROWS = 100_000;
 const MOST_FURTHER_RESOURCES = 499;
@@ -81,8 +82,18 @@ export function makeData() {
   renameSync(file, template);
 }
 
-/** @returns the path of a fresh copy */
-export function copyData(name) {
+/** @returns the path of a fresh copy, or the URL of a fresh database */
+export function makeDatabase({ database = 'sqlite' }, name) {
+  if (database === 'sqlite') return copyData(name);
+  return createDatabase(database, {
+    rows: ROWS,
+    articles: ARTICLES,
+    authors: AUTHORS,
+    commentsOfEach: COMMENTS_OF_EACH,
+  });
+}
+
+function copyData(name) {
   const file = join(copies, `${name}.sqlite`);
   for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
   copyFileSync(template, file);

@@ -27,14 +27,15 @@ export const summarize = (samples) =>
   );
 
 /** @returns median and quartiles of the ratios of each round, which a load that comes and goes changes least */
-export const ratioOf = (samples, others) => summarizeNumbers(samples.map(({ cpu }, round) => cpu / others[round].cpu));
+export const ratioOf = (samples, others, figure = 'cpu') =>
+  summarizeNumbers(samples.map((sample, round) => sample[figure] / others[round][figure]));
 
 /** The largest share of its median that the quartiles of a ratio lie apart. */
 const spreadOf = (rows) =>
   Math.max(
     0,
     ...rows
-      .flatMap(({ ratio, ofHandWritten, ofPrototype }) => [ratio, ofHandWritten, ofPrototype])
+      .flatMap(({ ratio, ofHandWritten, ofPrototype, byDeclarest }) => [ratio, ofHandWritten, ofPrototype, byDeclarest])
       .filter((each) => each !== undefined)
       .map(({ median, low, high }) => (high - low) / median),
   );

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyData } from './data.mjs';
+import { makeDatabase } from './data.mjs';
+import { dropDatabases } from './database-servers.mjs';
 import { onServerCore } from './load.mjs';
 
 const TICKS_PER_SECOND = 100;
@@ -11,7 +12,10 @@ const TICKS_PER_SECOND = 100;
 const START_LIMIT_MS = 300_000;
 
 const running = new Set();
-process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+process.on('exit', () => {
+  running.forEach((child) => child.kill('SIGKILL'));
+  dropDatabases();
+});
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => {
     console.error(`The benchmark was ended by ${signal}.`);
@@ -21,7 +25,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
 /** Resolves when the contestant listens. */
 export async function startServer(contestant, env = {}) {
   const name = [contestant.name, ...Object.values(env)].join('-');
-  const database = contestant.hasOwnData ? '' : copyData(name);
+  const database = contestant.hasOwnData ? '' : await makeDatabase(contestant, name);
   const start = performance.now();
   const script = join(import.meta.dirname, 'dist', String(contestant.build ?? 0), contestant.file);
   const [command, ...args] = onServerCore([process.execPath, script]);
