@@ -1,5 +1,5 @@
 /**
- * The same data on servers of PostgreSQL and MariaDB: each contestant gets a database, which is created before it starts and
+ * Databases on servers of PostgreSQL and MariaDB: each contestant gets a database, which is created before it starts and
  * dropped when the benchmark ends. Run as a script, this file drops the databases that its input names.
  */
 import { spawnSync } from 'node:child_process';
@@ -36,7 +36,7 @@ export const SERVERS = {
 const created = [];
 
 /** @returns the URL of a new database with the data; its tables are those that TypeORM creates for the entities */
-export async function createDatabase(key, { rows, articles, authors, commentsOfEach }) {
+export async function createDatabase(key, { products, articles, authors, commentsOfEach }) {
   const { type, url, quote, divide, numbers, minutes, analyze } = SERVERS[key];
   const { entities } = await import('./dist/0/nest/entities.js');
   const name = `declarest_bench_${process.pid}_${created.length}`;
@@ -52,7 +52,7 @@ export async function createDatabase(key, { rows, articles, authors, commentsOfE
     `INSERT INTO ${table} (${columns.map(column).join(', ')}) SELECT ${values.join(', ')} FROM ${numbers(count)} ORDER BY n`;
   const index = (table, name) => `CREATE INDEX ${table}_${name} ON ${table} (${column(name)})`;
   const statements = [
-    insert('products', ['name', 'description', 'price', 'stock', 'active', 'createdAt'], rows, [
+    insert('products', ['name', 'description', 'price', 'stock', 'active', 'createdAt'], products, [
       "CONCAT('Oak table no. ', n)",
       "'Oiled by hand, with room for six and a drawer on either side'",
       '10 + (n % 977) / 4.0',

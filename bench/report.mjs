@@ -28,16 +28,22 @@ const titleOf = ({ contestants }, name) => contestants.find((contestant) => cont
 
 /** All operations: multiples of the hand-written controller on the same platform and database, and µs of processor time. */
 function overviewTable({ contestants, operations }) {
-  const cell = (row) => {
+  const cell = (row, kind) => {
     if (!row) return '';
     const time = `${digits(row.cpu.median)} µs`;
-    return row.ofHandWritten ? `${withQuartiles(row.ofHandWritten, factor)}, ${time}` : time;
+    if (!row.ofHandWritten) return time;
+    return `${kind === 'hand-written' ? '1.00' : withQuartiles(row.ofHandWritten, factor)}, ${time}`;
   };
   return table(
     ['', ...operations.map(({ title }) => title)],
-    contestants.map(({ name, title }) => [
+    contestants.map(({ name, title, kind }) => [
       title,
-      ...operations.map(({ rows }) => cell(rows.find(({ contestant }) => contestant === name))),
+      ...operations.map(({ rows }) =>
+        cell(
+          rows.find(({ contestant }) => contestant === name),
+          kind,
+        ),
+      ),
     ]),
   );
 }
