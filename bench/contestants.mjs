@@ -78,10 +78,10 @@ export function chooseContestants(names, builds) {
   ]);
 }
 
-/** One sentence for each database that no variable names. */
+/** One sentence for each database that no variable names: a run without it is not complete. */
 export const findUnmeasuredDatabases = (names) =>
   names
     ? []
     : Object.values(SERVERS)
         .filter(({ url }) => url === undefined)
-        .map(({ title, variable }) => `${title} is not measured. Set ${variable} to measure it.`);
+        .map(({ title, variable }) => `${title} is not measured, and nothing is written. Set ${variable}.`);

@@ -15,6 +15,7 @@ export const SERVERS = {
     divide: '/',
     numbers: (count) => `generate_series(1, ${count}) AS numbers(n)`,
     minutes: "n * INTERVAL '1 minute'",
+    version: 'SHOW server_version',
     analyze: () => 'VACUUM ANALYZE',
     drop: (name) => `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`,
   },
@@ -27,6 +28,7 @@ export const SERVERS = {
     divide: 'DIV',
     numbers: (count) => `(SELECT seq AS n FROM seq_1_to_${count}) AS numbers`,
     minutes: 'INTERVAL n MINUTE',
+    version: 'SELECT VERSION() AS server_version',
     analyze: (tables) => `ANALYZE TABLE ${tables.join(', ')}`,
     drop: (name) => `DROP DATABASE IF EXISTS ${name}`,
   },
@@ -93,12 +95,26 @@ export function dropDatabases() {
   if (status !== 0) console.error('Databases with names that start with declarest_bench_ were not dropped.');
 }
 
+/** @returns the versions of the servers of these databases, by their titles */
+export async function serverVersions(databases) {
+  const versions = {};
+  for (const [key, { title, version }] of Object.entries(SERVERS)) {
+    if (!databases.has(key)) continue;
+    const [row] = await query(key, [version]);
+    versions[title] = row.server_version.split(/[ -]/, 1)[0];
+  }
+  return versions;
+}
+
+/** @returns the rows of the last statement */
 async function query(key, statements) {
   const { type, url } = SERVERS[key];
   const { DataSource } = await import('typeorm');
   const dataSource = await new DataSource({ type, url }).initialize();
-  for (const statement of statements) await dataSource.query(statement);
+  let rows;
+  for (const statement of statements) rows = await dataSource.query(statement);
   await dataSource.destroy();
+  return rows;
 }
 
 if (process.argv[1] === import.meta.filename) {

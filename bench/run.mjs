@@ -31,6 +31,7 @@ prepare(options.folders);
 // These import dependencies and files that prepare() compiles.
 const { chooseContestants, findUnmeasuredDatabases } = await import('./contestants.mjs');
 const { makeData } = await import('./data.mjs');
+const { serverVersions } = await import('./database-servers.mjs');
 const { compareWithGoals, compareWithRecorded } = await import('./goals.mjs');
 const { CONNECTIONS, describeMachine } = await import('./load.mjs');
 const { measureOperations, measureOwner, measureRules, measureSessions, measureStart } = await import('./measure.mjs');
@@ -47,13 +48,18 @@ const progress = (part) => console.log(`${Math.round((performance.now() - start)
 const results = {
   date: new Date().toISOString().slice(0, 10),
   machine: describeMachine(),
-  versions: { Node: process.versions.node, ...installedVersions(VERSIONS) },
+  versions: {
+    Node: process.versions.node,
+    ...installedVersions(VERSIONS),
+    ...(await serverVersions(new Set(contestants.map(({ database }) => database)))),
+  },
   rounds,
   seconds,
   connections: CONNECTIONS,
   contestants: contestants.map(({ name, title, kind, database }) => ({ name, title, kind, database })),
 };
-for (const sentence of findUnmeasuredDatabases(options.contestants)) console.log(sentence);
+const unmeasured = findUnmeasuredDatabases(options.contestants);
+for (const sentence of unmeasured) console.log(sentence);
 if (parts.includes('operations')) {
   progress('operations');
   Object.assign(results, await measureOperations(contestants, options));
@@ -70,5 +76,5 @@ console.log(`\n${toMarkdown(results)}\n${summarizeGoals(results)}`);
 if (options.check) console.log(summarizeFloors(results));
 const warning = findBusyMachine(results);
 if (warning) console.log(warning);
-if (options.write) writeResults(results);
+if (options.write && unmeasured.length === 0) writeResults(results);
 process.exit(options.check && results.goals.some(({ hasFallen }) => hasFallen) ? 1 : 0);
