@@ -67,9 +67,10 @@ export function compareWithGoals({ contestants, operations = [], ...parts }) {
 /** The goals of operations with their floors: nine tenths of what the last complete run has recorded. */
 export function compareWithRecorded(goals, { goals: recorded }) {
   return goals.map((each) => {
-    const { title, contestant, measured } = each;
+    const { title, contestant, measured, goal } = each;
     const before = recorded.find((other) => other.title === title && other.contestant === contestant)?.measured;
-    if (!before) return each;
+    // The goals of other parts, and of the memory, are limits and no floors.
+    if (!before || !goal.startsWith('>=')) return each;
     const floor = LEFT * (before.median ?? before);
     return { ...each, floor, hasFallen: measured.median < floor };
   });
