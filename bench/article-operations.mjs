@@ -1,14 +1,16 @@
 /** Operations on articles: filters, relations, PATCH and batches; and the lists that show what `owner` costs. */
 import assert from 'node:assert/strict';
-import { ARTICLES, AUTHORS, COMMENTS_OF_EACH } from './data.mjs';
-import { bearer, JSON_BODY, times } from './operations.mjs';
+import { COMMENTS_OF_EACH, rowsOf } from './data.mjs';
+import { bearer, checkTotal, JSON_BODY, times } from './operations.mjs';
 
 const PATH = '/api/articles';
 const DISTINCT = 1_000;
 const BATCH = 100;
 const FIELDS = ['authorId', 'id', 'ownerId', 'publishedAt', 'status', 'title', 'views'];
 
-const id = (index) => 1 + ((index * 7_919) % ARTICLES);
+/** The first authors have written in every database. */
+const AUTHORS = 20;
+
 const article = (index) => ({
   title: `New article no. ${index}`,
   status: 'draft',
@@ -27,25 +29,30 @@ export const ARTICLE_OPERATIONS = {
   filtered: {
     title: '3 filters, sort, page of 20 + total',
     status: 200,
-    requests: ({ filters }) =>
-      times(AUTHORS, (index) => ({
+    requests(contestant) {
+      const { filters, sort, page } = contestant.dialect;
+      return times(rowsOf(contestant).authors, (index) => ({
         method: 'GET',
-        path: `${PATH}?${filters(1 + index)}&sort=-publishedAt&page=1&size=20`,
-      })),
-    check(data, { metadata }) {
-      assert.deepEqual(metadata.pagination, { page: 1, size: 20, total: 41, totalPages: 3 });
+        path: `${PATH}?${filters(1 + index)}&${sort}&${page(1, 20)}`,
+      }));
+    },
+    check(data, list, contestant) {
+      checkTotal(list, { page: 1, size: 20, total: 41, totalPages: 3 });
       assert.equal(data.length, 20);
-      data.forEach((each, index) => checkArticle(each, { id: 20_000 - 400 * index, authorId: 1, status: 'published' }));
+      const { articles, authors } = rowsOf(contestant);
+      data.forEach((each, index) =>
+        checkArticle(each, { id: articles - 2 * authors * index, authorId: 1, status: 'published' }),
+      );
     },
   },
   included: {
-    title: '20 parents with a to-one and a to-many relation',
+    title: '20 records with a to-one and a to-many relation',
     status: 200,
-    requests: () =>
-      times(DISTINCT, (index) => ({
-        method: 'GET',
-        path: `${PATH}?include=author,comments&page=${1 + index}&size=20`,
-      })),
+    requests(contestant) {
+      const { included, page } = contestant.dialect;
+      const pages = rowsOf(contestant).articles / 20;
+      return times(pages, (index) => ({ method: 'GET', path: included(page(1 + index, 20)) }));
+    },
     check(data) {
       assert.equal(data.length, 20);
       data.forEach((each, index) => {
@@ -61,10 +68,10 @@ export const ARTICLE_OPERATIONS = {
     title: 'PATCH of two fields',
     status: 200,
     /** A record gets other values whenever its turn comes, so that TypeORM always has something to write. */
-    requests: () =>
+    requests: (contestant) =>
       times(10 * DISTINCT, (index) => ({
         method: 'PATCH',
-        path: `${PATH}/${id(index % DISTINCT)}`,
+        path: `${PATH}/${1 + (((index % DISTINCT) * 7_919) % rowsOf(contestant).articles)}`,
         headers: JSON_BODY,
         body: JSON.stringify({ title: `Changed ${index}`, views: index }),
       })),
@@ -75,12 +82,12 @@ export const ARTICLE_OPERATIONS = {
     title: 'batch of 100, 4 connections',
     status: 201,
     connections: 4,
-    requests: () =>
+    requests: ({ dialect: { batch } }) =>
       times(20, (index) => ({
         method: 'POST',
-        path: `${PATH}/batch`,
+        path: batch.path,
         headers: JSON_BODY,
-        body: JSON.stringify({ items: times(BATCH, (item) => article(index * BATCH + item)) }),
+        body: JSON.stringify(batch.body(times(BATCH, (item) => article(index * BATCH + item)))),
       })),
     check(data) {
       assert.equal(data.length, BATCH);

@@ -1,16 +1,20 @@
 /**
  * The data of every run: a SQLite database with 100,000 products and 20,000 articles, made once and kept; each contestant
- * gets a copy.
+ * gets a copy, or a smaller database of such records on a server.
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3-13';
+import { createDatabase } from './database-servers.mjs';
 
-export const ROWS = 100_000;
+const SQLITE_ROWS = { products: 100_000, articles: 20_000, authors: 200 };
+/** A server takes long for totals and joins: with more rows, a round has too few requests. */
+const SERVER_ROWS = { products: 10_000, articles: 2_000, authors: 20 };
+/** The rows in the tables of a contestant. */
+export const rowsOf = ({ database }) => (database === 'sqlite' ? SQLITE_ROWS : SERVER_ROWS);
+
 const MOST_FURTHER_RESOURCES = 499;
-export const ARTICLES = 20_000;
-export const AUTHORS = 200;
 export const COMMENTS_OF_EACH = 3;
 
 const folder = join(import.meta.dirname, 'data');
@@ -34,7 +38,7 @@ const MINUTE = 60_000;
 const FIRST_DAY = Date.parse('2020-01-01T00:00:00Z');
 const sqlTime = (minutes) => new Date(FIRST_DAY + minutes * MINUTE).toISOString().replace('T', ' ').replace('Z', '');
 
-/** One author of 200 wrote an article, every second one is published, and all belong to user 1. */
+/** One author of all wrote an article, every second one is published, and all belong to user 1. */
 function makeArticles(database) {
   database.exec(`
     CREATE TABLE "authors" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "name" varchar(80) NOT NULL);
@@ -49,9 +53,10 @@ function makeArticles(database) {
   const [author, article, comment] = [2, 7, 3].map((count, index) =>
     database.prepare(`INSERT INTO "${['authors', 'articles', 'comments'][index]}" VALUES (${Array(count).fill('?')})`),
   );
-  for (let id = 1; id <= AUTHORS; id += 1) author.run(id, `Author no. ${id}`);
-  for (let id = 1; id <= ARTICLES; id += 1) {
-    const written = Math.floor(id / AUTHORS);
+  const { articles, authors } = SQLITE_ROWS;
+  for (let id = 1; id <= authors; id += 1) author.run(id, `Author no. ${id}`);
+  for (let id = 1; id <= articles; id += 1) {
+    const written = Math.floor(id / authors);
     article.run(
       id,
       `Article no. ${id}`,
@@ -59,7 +64,7 @@ function makeArticles(database) {
       written,
       sqlTime(id),
       1,
-      1 + (id % AUTHORS),
+      1 + (id % authors),
     );
     for (let index = 1; index <= COMMENTS_OF_EACH; index += 1)
       comment.run(id * COMMENTS_OF_EACH + index, `Comment ${index} on article ${id}`, id);
@@ -73,7 +78,7 @@ export function makeData() {
   rmSync(file, { force: true });
   const database = new Database(file);
   database.transaction(() => {
-    makeTable(database, 'products', ROWS);
+    makeTable(database, 'products', SQLITE_ROWS.products);
     makeArticles(database);
     for (let index = 1; index <= MOST_FURTHER_RESOURCES; index += 1) makeTable(database, `items_${index}`, 1);
   })();
@@ -81,8 +86,13 @@ export function makeData() {
   renameSync(file, template);
 }
 
-/** @returns the path of a fresh copy */
-export function copyData(name) {
+/** @returns the path of a fresh copy, or the URL of a fresh database */
+export function makeDatabase({ database = 'sqlite' }, name) {
+  if (database === 'sqlite') return copyData(name);
+  return createDatabase(database, { ...SERVER_ROWS, commentsOfEach: COMMENTS_OF_EACH });
+}
+
+function copyData(name) {
   const file = join(copies, `${name}.sqlite`);
   for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
   copyFileSync(template, file);

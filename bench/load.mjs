@@ -32,7 +32,7 @@ export const describeMachine = () =>
   (canPin ? `server on core ${SERVER_CORE}, wrk on core ${LOAD_CORE}` : 'processes not bound to cores');
 
 /** @returns requests, seconds, refused (status 400 and more), broken (no response) */
-export async function load(origin, requests, seconds, connections = CONNECTIONS) {
+export async function load(origin, requests, seconds, connections) {
   const file = join(folder, 'requests');
   writeFileSync(file, requests.map((request) => `${toText(request)}\n--next--\n`).join(''));
   const settings = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s'];

@@ -1,7 +1,7 @@
 /** The parts of a run: the operations, a list with `owner`, the number of rules, and the start of many resources. */
 import { setTimeout } from 'node:timers/promises';
 import { ARTICLE_OPERATIONS, OWN_LIST, PLAIN_LIST } from './article-operations.mjs';
-import { hasArticles, isDeclarest } from './contestants.mjs';
+import { findRival, hasOperation, isDeclarest, isOnSqlite, isPeer } from './contestants.mjs';
 import { checkResponse, OF_SESSION, PRODUCT_OPERATIONS } from './operations.mjs';
 import { interleave, measure, measureRounds, ratioOf, repeatUntilSteady, summarize, warmUp } from './rounds.mjs';
 import { startServer } from './server-process.mjs';
@@ -9,38 +9,48 @@ import { startServer } from './server-process.mjs';
 const MIB = 2 ** 20;
 const START_RESOURCES = 500;
 
-/** @returns the operations, and the memory after all of those on products */
+/** @returns the operations, and on SQLite the memory after all of those on products */
 export async function measureOperations(contestants, options) {
-  const products = await measureEach(contestants, {}, PRODUCT_OPERATIONS, options);
-  const articles = await measureEach(
-    contestants.filter(hasArticles),
-    { BENCH_ARTICLES: '1' },
-    ARTICLE_OPERATIONS,
-    options,
-  );
-  const operations = [...products.operations, ...articles.operations];
-  const isLoaded = products.operations.length === Object.keys(PRODUCT_OPERATIONS).length;
-  return isLoaded ? { operations, memory: products.memory } : { operations };
+  const operations = new Map();
+  const results = {};
+  for (const database of new Set(contestants.map((each) => each.database))) {
+    const group = contestants.filter((each) => each.database === database);
+    const products = await measureEach(group, {}, PRODUCT_OPERATIONS, options);
+    const articles = await measureEach(group, { BENCH_ARTICLES: '1' }, ARTICLE_OPERATIONS, options);
+    for (const { name, title, rows } of [...products.operations, ...articles.operations]) {
+      if (!operations.has(name)) operations.set(name, { name, title, rows: [] });
+      operations.get(name).rows.push(...rows);
+    }
+    const isLoaded = products.operations.length === Object.keys(PRODUCT_OPERATIONS).length;
+    if (isLoaded && database === 'sqlite') results.memory = products.memory;
+  }
+  return { operations: [...operations.values()], ...results };
 }
 
-async function measureEach(contestants, environment, table, options) {
+/** The operations of one table, of the contestants of one database. */
+async function measureEach(all, environment, table, options) {
   const chosen = Object.entries(table).filter(([name]) => options.operations.includes(name));
-  if (chosen.length === 0) return { operations: [] };
+  const contestants = all.filter((each) => chosen.some(([name]) => hasOperation(each, name)));
+  if (contestants.length === 0) return { operations: [] };
   const servers = [];
   for (const contestant of contestants) servers.push(await startServer(contestant, environment));
   await setTimeout(1_000);
   const idle = servers.map(({ rss }) => rss() / MIB);
   const operations = [];
   for (const [name, operation] of chosen) {
-    for (const server of servers) await checkResponse(server, operation);
-    const rows = await repeatUntilSteady(async () => toRows(await measureRounds(servers, operation, options)));
-    for (const server of servers) await checkResponse(server, operation);
+    const measured = servers.filter(({ contestant }) => hasOperation(contestant, name));
+    if (measured.length === 0) continue;
+    for (const server of measured) await checkResponse(server, operation);
+    const rows = await repeatUntilSteady(async () => toRows(await measureRounds(measured, operation, options)));
+    for (const server of measured) await checkResponse(server, operation);
     operations.push({ name, title: operation.title, rows });
   }
   const loaded = servers.map(({ rss }) => rss() / MIB);
   await Promise.all(servers.map(({ stop }) => stop()));
-  const memory = contestants.map((contestant, index) => {
-    const base = loaded[contestants.indexOf(findPeer(contestant, 'hand-written', contestants))];
+  const memory = contestants.flatMap((contestant, index) => {
+    // A package without some of the operations was loaded less.
+    if (!chosen.every(([name]) => hasOperation(contestant, name))) return [];
+    const base = loaded[contestants.indexOf(findRival(contestant, 'hand-written', contestants))];
     return {
       contestant: contestant.name,
       idle: idle[index],
@@ -51,31 +61,31 @@ async function measureEach(contestants, environment, table, options) {
   return { operations, memory };
 }
 
-/** The contestant of this kind on the same platform. */
-const findPeer = ({ platform }, kind, contestants) =>
-  contestants.find((each) => each.kind === kind && each.platform === platform);
-
 function toRows(samples) {
   const byContestant = new Map([...samples].map(([{ contestant }, own]) => [contestant, own]));
   const contestants = [...byContestant.keys()];
   return contestants.map((contestant) => {
     const own = byContestant.get(contestant);
-    const [handWritten, prototype] = ['hand-written', 'prototype'].map((kind) =>
-      byContestant.get(findPeer(contestant, kind, contestants)),
+    const [handWritten, prototype, declarest] = ['hand-written', 'prototype', 'declarest'].map((kind) =>
+      byContestant.get(findRival(contestant, kind, contestants)),
     );
     return {
       contestant: contestant.name,
       ...summarize(own),
       ofHandWritten: handWritten && ratioOf(handWritten, own),
       ofPrototype: isDeclarest(contestant) && prototype ? ratioOf(prototype, own) : undefined,
+      byDeclarest: isPeer(contestant) && declarest ? ratioOf(own, declarest) : undefined,
     };
   });
 }
 
+/** These parts compare declarest with itself, on SQLite. */
+const isMeasuredAlone = (contestant) => isDeclarest(contestant) && isOnSqlite(contestant);
+
 /** Protected requests under 10 and 1,000 rules, half of which each name one record of the measured resource. */
 export async function measureRules(contestants, options) {
   const rows = [];
-  for (const contestant of contestants.filter(isDeclarest)) {
+  for (const contestant of contestants.filter(isMeasuredAlone)) {
     const few = await startServer(contestant, { BENCH_RULES: '10', BENCH_RECORD_RULES: '1' });
     const many = await startServer(contestant, { BENCH_RULES: '1000', BENCH_RECORD_RULES: '1' });
     for (const server of [few, many]) await checkResponse(server, PRODUCT_OPERATIONS.protected);
@@ -92,7 +102,7 @@ export async function measureRules(contestants, options) {
 /** The same list with and without the option `owner`. */
 export async function measureOwner(contestants, options) {
   const rows = [];
-  for (const contestant of contestants.filter(isDeclarest)) {
+  for (const contestant of contestants.filter(isMeasuredAlone)) {
     const server = await startServer(contestant, { BENCH_ARTICLES: '1' });
     const lists = [PLAIN_LIST, OWN_LIST];
     for (const list of lists) await checkResponse(server, list);
@@ -115,7 +125,7 @@ function compare(contestant, samples, samplesWithMore) {
 /** Protected requests with and without the option `sessions`, each with the token that it issues. */
 export async function measureSessions(contestants, options) {
   const rows = [];
-  for (const contestant of contestants.filter(isDeclarest)) {
+  for (const contestant of contestants.filter(isMeasuredAlone)) {
     const without = await startServer(contestant);
     const withSessions = await startServer(contestant, { BENCH_SESSIONS: '1' });
     const operations = new Map([
@@ -138,7 +148,7 @@ export async function measureSessions(contestants, options) {
 
 /** Time from the start of the process to the first response with status 200, with 500 resources. */
 export async function measureStart(contestants, { rounds }) {
-  const taking = contestants.filter(({ kind }) => kind !== 'prototype');
+  const taking = contestants.filter((each) => isOnSqlite(each) && (isDeclarest(each) || each.kind === 'hand-written'));
   const samples = await interleave(taking, rounds, async (contestant) => {
     const server = await startServer(contestant, { BENCH_RESOURCES: String(START_RESOURCES) });
     await checkResponse(server, PRODUCT_OPERATIONS.findById);
@@ -148,7 +158,8 @@ export async function measureStart(contestants, { rounds }) {
   });
   return taking.map((contestant) => {
     const own = samples.get(contestant);
-    const base = samples.get(findPeer(contestant, 'hand-written', taking));
-    return { contestant: contestant.name, ...summarize(own), ratio: base && ratioOf(own, base) };
+    const base = samples.get(findRival(contestant, 'hand-written', taking));
+    const ratios = base && { ratio: ratioOf(own, base), memoryRatio: ratioOf(own, base, 'rss') };
+    return { contestant: contestant.name, ...summarize(own), ...ratios };
   });
 }

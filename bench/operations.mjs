@@ -1,7 +1,7 @@
 /** Operations on products: the requests, sent in turn, and the check of a response before anything is measured. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { ROWS } from './data.mjs';
+import { rowsOf } from './data.mjs';
 import { SECRET } from './dist/0/settings.js';
 
 const PATH = '/api/products';
@@ -22,11 +22,14 @@ function makeToken(more = {}) {
 }
 
 export const times = (count, request) => Array.from({ length: count }, (_, index) => request(index));
-/** Identifiers from the whole table. */
-const id = (index) => 1 + ((index * 7_919) % ROWS);
-
-const getProtected = (headers) =>
-  times(DISTINCT, (index) => ({ method: 'GET', path: `/api/protected/products/${id(index)}`, headers }));
+/** Requests for records of the whole table. */
+const getRecords = (path, contestant, headers) =>
+  times(DISTINCT, (index) => ({
+    method: 'GET',
+    path: `${path}/${1 + ((index * 7_919) % rowsOf(contestant).products)}`,
+    ...(headers && { headers }),
+  }));
+const getProtected = (contestant, headers) => getRecords('/api/protected/products', contestant, headers);
 
 const product = (index) =>
   JSON.stringify({
@@ -43,26 +46,33 @@ function checkProduct(data, expected) {
   assert.deepEqual({ ...data, ...expected }, data);
 }
 
-/** `check(data, body)` receives the record or records and the whole body. */
+/** Packages with another envelope than that of declarest send the total in other words. */
+export function checkTotal({ total, pagination }, expected) {
+  assert.equal(total, expected.total);
+  if (pagination) assert.deepEqual(pagination, expected);
+}
+
+/** `check(data, list, contestant)` receives the record or records, and the total of a list. */
 export const PRODUCT_OPERATIONS = {
   findById: {
     title: 'findById',
     status: 200,
-    requests: () => times(DISTINCT, (index) => ({ method: 'GET', path: `${PATH}/${id(index)}` })),
+    requests: (contestant) => getRecords(PATH, contestant),
     check: (data) => checkProduct(data, { id: 1, name: 'Oak table no. 1', active: true }),
   },
   protected: {
     title: 'protected findById, 100 rules',
     status: 200,
-    requests: () => getProtected(bearer),
+    requests: (contestant) => getProtected(contestant, bearer),
     check: (data) => checkProduct(data, { id: 1, name: 'Oak table no. 1', active: true }),
   },
   page: {
     title: 'page of 20 + total',
     status: 200,
-    requests: () => [{ method: 'GET', path: `${PATH}?page=26&size=20` }],
-    check(data, { metadata }) {
-      assert.deepEqual(metadata.pagination, { page: 26, size: 20, total: ROWS, totalPages: ROWS / 20 });
+    requests: ({ dialect }) => [{ method: 'GET', path: `${PATH}?${dialect.page(26, 20)}` }],
+    check(data, list, contestant) {
+      const { products: total } = rowsOf(contestant);
+      checkTotal(list, { page: 26, size: 20, total, totalPages: total / 20 });
       assert.equal(data.length, 20);
       data.forEach((each, index) => checkProduct(each, { id: 501 + index }));
     },
@@ -86,8 +96,11 @@ export async function checkResponse({ contestant, origin }, { title, status, req
     assert.equal(response.status, status);
     assert(response.headers.has('x-content-type-options'), 'security headers are missing');
     const body = JSON.parse(text);
-    assert.deepEqual([body.success, typeof body.message, typeof body.timestamp], [true, 'string', 'string']);
-    check(body.data, body);
+    const { hasEnvelope, read } = contestant.dialect;
+    if (hasEnvelope)
+      assert.deepEqual([body.success, typeof body.message, typeof body.timestamp], [true, 'string', 'string']);
+    const { data, ...list } = read(body);
+    check(data, list, contestant);
   } catch (error) {
     throw new Error(`${contestant.name}: ${title}: unexpected response ${response.status} ${text}`, { cause: error });
   }
@@ -96,5 +109,6 @@ export async function checkResponse({ contestant, origin }, { title, status, req
 /** A token of a session has its id. */
 export const OF_SESSION = {
   ...PRODUCT_OPERATIONS.protected,
-  requests: () => getProtected({ Authorization: `Bearer ${makeToken({ sid: '0123456789abcdef'.repeat(2) })}` }),
+  requests: (contestant) =>
+    getProtected(contestant, { Authorization: `Bearer ${makeToken({ sid: '0123456789abcdef'.repeat(2) })}` }),
 };

@@ -1,12 +1,13 @@
 /** Builds and unpacks declarest as published, and compiles the contestants. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const BENCH = import.meta.dirname;
 const DIST = join(BENCH, 'dist');
 const MODULES = join(BENCH, 'node_modules');
+const PEER_MODULES = join(BENCH, 'contestants/peers/node_modules');
 
 /** @param folders checkouts of declarest; `dist/1` has the contestants of the second one, and so on */
 export function prepare(folders) {
@@ -17,6 +18,7 @@ export function prepare(folders) {
   unpack(folders[0], join(MODULES, 'declarest'));
   rmSync(DIST, { recursive: true, force: true });
   run(process.execPath, [join(MODULES, 'typescript/bin/tsc'), '-p', 'tsconfig.json'], BENCH);
+  symlinkSync(PEER_MODULES, join(DIST, '0/peers/node_modules'));
   for (const [index, folder] of folders.entries()) {
     if (index === 0) continue;
     const copy = join(DIST, String(index));
@@ -45,7 +47,12 @@ function unpack(declarest, target) {
 const packageJson = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 export const installedVersions = (names) =>
-  Object.fromEntries(names.map((name) => [name, packageJson(join(MODULES, name)).version]));
+  Object.fromEntries(
+    names.map((name) => {
+      const folder = [MODULES, PEER_MODULES].map((modules) => join(modules, name)).find((each) => existsSync(each));
+      return [name, packageJson(folder).version];
+    }),
+  );
 
 /** Compilers print errors to stdout, which is shown only when they fail. */
 function run(command, args, cwd) {

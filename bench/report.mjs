@@ -1,6 +1,7 @@
 /** Tables of Markdown for the terminal, bench/results.md and README.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isOnSqlite } from './contestants.mjs';
 
 const JSON_FILE = join(import.meta.dirname, 'results.json');
 const MARKDOWN_FILE = join(import.meta.dirname, 'results.md');
@@ -25,30 +26,45 @@ function table(head, rows) {
 
 const titleOf = ({ contestants }, name) => contestants.find((contestant) => contestant.name === name).title;
 
-/** All operations: µs of processor time, and multiples of the hand-written controller on the same platform. */
+/** All operations: multiples of the hand-written controller on the same platform and database, and µs of processor time. */
 function overviewTable({ contestants, operations }) {
-  const cell = (row) => {
+  const cell = (row, kind) => {
     if (!row) return '';
     const time = `${digits(row.cpu.median)} µs`;
-    return row.ofHandWritten ? `${factor(row.ofHandWritten.median)} (${time})` : time;
+    if (!row.ofHandWritten) return time;
+    return `${kind === 'hand-written' ? '1.00' : withQuartiles(row.ofHandWritten, factor)}, ${time}`;
   };
   return table(
     ['', ...operations.map(({ title }) => title)],
-    contestants.map(({ name, title }) => [
+    contestants.map(({ name, title, kind }) => [
       title,
-      ...operations.map(({ rows }) => cell(rows.find(({ contestant }) => contestant === name))),
+      ...operations.map(({ rows }) =>
+        cell(
+          rows.find(({ contestant }) => contestant === name),
+          kind,
+        ),
+      ),
     ]),
   );
 }
 
 function operationTable(results, { rows }) {
   return table(
-    ['', 'µs CPU/req (quartiles)', 'times hand-written', 'share of the prototype', 'req/s', 'core in use'],
-    rows.map(({ contestant, cpu, ofHandWritten, ofPrototype, perSecond, busy }) => [
+    [
+      '',
+      'µs CPU/req (quartiles)',
+      'times hand-written',
+      'share of the prototype',
+      'declarest, times this',
+      'req/s',
+      'core in use',
+    ],
+    rows.map(({ contestant, cpu, ofHandWritten, ofPrototype, byDeclarest, perSecond, busy }) => [
       titleOf(results, contestant),
       withQuartiles(cpu, digits),
       withQuartiles(ofHandWritten, factor),
       withQuartiles(ofPrototype, factor),
+      withQuartiles(byDeclarest, factor),
       integer(perSecond.median),
       `${Math.round(busy.median * 100)} %`,
     ]),
@@ -57,7 +73,7 @@ function operationTable(results, { rows }) {
 
 function memoryTable(results) {
   return table(
-    ['', 'idle, MiB', 'after load, MiB', 'after load, times hand-written'],
+    ['', 'idle, MiB', 'after load, MiB', 'after load, times hand-written (one measurement)'],
     results.memory.map(({ contestant, idle, loaded, ratio }) => [
       titleOf(results, contestant),
       digits(idle),
@@ -81,29 +97,42 @@ function comparisonTable(results, rows, [without, withMore]) {
 
 function startTable(results) {
   return table(
-    ['', 'ms CPU to the first response (quartiles)', 'elapsed ms', 'RSS, MiB', 'CPU, times hand-written'],
-    results.start.map(({ contestant, cpu, elapsed, rss, ratio }) => [
+    [
+      '',
+      'ms CPU to the first response (quartiles)',
+      'elapsed ms',
+      'RSS, MiB',
+      'CPU, times hand-written',
+      'RSS, times hand-written',
+    ],
+    results.start.map(({ contestant, cpu, elapsed, rss, ratio, memoryRatio }) => [
       titleOf(results, contestant),
       withQuartiles(cpu, integer),
       integer(elapsed.median),
       digits(rss.median),
       withQuartiles(ratio, factor),
+      withQuartiles(memoryRatio, factor),
     ]),
   );
 }
 
+/** With the floors of `npm run bench:check`, where it was that. */
 function goalsTable(results) {
+  const isCheck = results.goals.some(({ floor }) => floor !== undefined);
   return table(
-    ['', 'contestant', 'measured', 'goal', 'holds'],
-    results.goals.map(({ title, contestant, measured, goal, holds }) => [
+    ['', 'contestant', 'measured (quartiles)', 'goal', 'holds', ...(isCheck ? ['floor', 'above the floor'] : [])],
+    results.goals.map(({ title, contestant, measured, goal, holds, floor, hasFallen }) => [
       title,
       titleOf(results, contestant),
-      factor(measured),
+      measured.median === undefined ? factor(measured) : withQuartiles(measured, factor),
       goal,
-      holds ? 'yes' : 'NO',
+      yesOrNo(holds),
+      ...(isCheck ? [factor(floor), floor === undefined ? '' : yesOrNo(!hasFallen)] : []),
     ]),
   );
 }
+
+const yesOrNo = (holds) => (holds ? 'yes' : 'NO');
 
 export function toMarkdown(results) {
   const { date, machine, versions, rounds, seconds, connections, operations, memory, rules, owner, sessions, start } =
@@ -115,7 +144,7 @@ export function toMarkdown(results) {
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}.`,
     `Figures are medians of ${rounds} rounds of ${seconds} s with ${connections} connections, with their quartiles. Ratios ` +
-      'compare contestants on the same platform in the same round. All contestants run as deployed.',
+      'compare contestants on the same platform and database in the same round. All contestants run as deployed.',
     operations && `## Operations: times hand-written, and CPU time per request\n\n${overviewTable(results)}`,
     results.goals.length > 0 && `## Goals\n\n${goalsTable(results)}`,
     rules &&
@@ -130,9 +159,11 @@ export function toMarkdown(results) {
   return `${sections.filter(Boolean).join('\n\n')}\n`;
 }
 
-/** A server that does not get its core was measured beside other processes. */
-export function findBusyMachine({ operations }) {
-  const least = Math.min(...(operations ?? []).flatMap(({ rows }) => rows.map(({ busy }) => busy.median)));
+/** A server that does not get its core was measured beside other processes, unless it waits for its database. */
+export function findBusyMachine({ contestants, operations = [] }) {
+  const onSqlite = new Set(contestants.filter(isOnSqlite).map(({ name }) => name));
+  const rows = operations.flatMap((operation) => operation.rows).filter(({ contestant }) => onSqlite.has(contestant));
+  const least = Math.min(...rows.map(({ busy }) => busy.median));
   if (least < QUIET)
     return `Warning: a server had ${Math.round(least * 100)} % of its core; other processes were running.`;
   return undefined;
@@ -143,6 +174,13 @@ export function summarizeGoals({ goals }) {
   if (goals.length === 0) return 'No goal was measured.';
   const missed = goals.filter(({ holds }) => !holds).length;
   return missed === 0 ? `All ${goals.length} goals hold.` : `${missed} of ${goals.length} goals do not hold.`;
+}
+
+/** One sentence: how many figures are below their floors. */
+export function summarizeFloors({ goals }) {
+  const checked = goals.filter(({ floor }) => floor !== undefined);
+  const fallen = checked.filter(({ hasFallen }) => hasFallen);
+  return `${fallen.length} of ${checked.length} figures are below nine tenths of the recorded ones.`;
 }
 
 export const readResults = () => JSON.parse(readFileSync(JSON_FILE, 'utf8'));
@@ -166,11 +204,11 @@ function writeReadme(results) {
     return;
   }
   // README compares with what a reader would write.
-  const contestants = results.contestants.filter(({ title }) => !title.startsWith('prototype'));
+  const contestants = results.contestants.filter(({ kind }) => kind !== 'prototype');
   const text = [
     overviewTable({ ...results, contestants }),
-    'How many times as fast as the hand-written controller on the same platform, with the processor time of a request in ' +
-      `brackets. \`npm run bench\`, ${results.date}, Node ${results.versions.Node}, ${results.machine}.`,
+    'How many times as fast as the hand-written controller on the same platform and database, with quartiles in brackets, ' +
+      `and the processor time of a request. \`npm run bench\`, ${results.date}, Node ${results.versions.Node}, ${results.machine}.`,
   ].join('\n\n');
   writeFileSync(
     README_FILE,

@@ -1,8 +1,13 @@
 /** Interleaved rounds: every contestant in turn, in reverse every second time. */
 import { setTimeout } from 'node:timers/promises';
-import { load } from './load.mjs';
+import { isOnSqlite } from './contestants.mjs';
+import { CONNECTIONS, load } from './load.mjs';
 
 const WARM_REQUESTS = 5_000;
+/** As many as the pools of TypeORM have: further requests would only wait for a connection. */
+const SERVER_CONNECTIONS = 10;
+/** Microseconds of processor time within 100 ms. */
+const IDLE = 1_000;
 /** The quartiles of a ratio lie at most this share of its median apart, or its rounds are repeated. */
 const MOST_SPREAD = 0.2;
 const MOST_REPETITIONS = 2;
@@ -27,14 +32,15 @@ export const summarize = (samples) =>
   );
 
 /** @returns median and quartiles of the ratios of each round, which a load that comes and goes changes least */
-export const ratioOf = (samples, others) => summarizeNumbers(samples.map(({ cpu }, round) => cpu / others[round].cpu));
+export const ratioOf = (samples, others, figure = 'cpu') =>
+  summarizeNumbers(samples.map((sample, round) => sample[figure] / others[round][figure]));
 
 /** The largest share of its median that the quartiles of a ratio lie apart. */
 const spreadOf = (rows) =>
   Math.max(
     0,
     ...rows
-      .flatMap(({ ratio, ofHandWritten, ofPrototype }) => [ratio, ofHandWritten, ofPrototype])
+      .flatMap(({ ratio, ofHandWritten, ofPrototype, byDeclarest }) => [ratio, ofHandWritten, ofPrototype, byDeclarest])
       .filter((each) => each !== undefined)
       .map(({ median, low, high }) => (high - low) / median),
   );
@@ -77,7 +83,8 @@ export async function measure(server, operation, seconds) {
 }
 
 /** wrk stops with requests in flight: their processor time and their number belong to `cpu` and `handled`. */
-async function sendLoad(server, { title, requests, connections }, seconds) {
+async function sendLoad(server, { title, requests, connections: most = CONNECTIONS }, seconds) {
+  const connections = isOnSqlite(server.contestant) ? most : Math.min(most, SERVER_CONNECTIONS);
   const [before, start] = [await server.counts(), server.cpu()];
   const result = await load(server.origin, requests(server.contestant), seconds, connections);
   const busyTime = server.cpu() - start;
@@ -94,5 +101,5 @@ async function sendLoad(server, { title, requests, connections }, seconds) {
 }
 
 async function untilIdle(server) {
-  for (let before; before !== server.cpu(); await setTimeout(100)) before = server.cpu();
+  for (let before = -Infinity; server.cpu() - before > IDLE; await setTimeout(100)) before = server.cpu();
 }

@@ -1,17 +1,20 @@
 /** Starts a contestant as a process, and reads its processor time and memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyData } from './data.mjs';
+import { makeDatabase } from './data.mjs';
+import { dropDatabases } from './database-servers.mjs';
 import { onServerCore } from './load.mjs';
 
-const TICKS_PER_SECOND = 100;
 /** The search index of a million rows is created at the start. */
 const START_LIMIT_MS = 300_000;
 
 const running = new Set();
-process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+process.on('exit', () => {
+  running.forEach((child) => child.kill('SIGKILL'));
+  dropDatabases();
+});
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => {
     console.error(`The benchmark was ended by ${signal}.`);
@@ -21,7 +24,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
 /** Resolves when the contestant listens. */
 export async function startServer(contestant, env = {}) {
   const name = [contestant.name, ...Object.values(env)].join('-');
-  const database = contestant.hasOwnData ? '' : copyData(name);
+  const database = contestant.hasOwnData ? '' : await makeDatabase(contestant, name);
   const start = performance.now();
   const script = join(import.meta.dirname, 'dist', String(contestant.build ?? 0), contestant.file);
   const [command, ...args] = onServerCore([process.execPath, script]);
@@ -67,10 +70,11 @@ export async function startServer(contestant, env = {}) {
   };
 }
 
+/** Of the scheduler, in nanoseconds: /proc/PID/stat has hundredths of a second, too coarse for few requests. */
 function processorTime(pid) {
-  const [, fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const [user, system] = fields.split(' ').slice(11, 13).map(Number);
-  return ((user + system) / TICKS_PER_SECOND) * 1e6;
+  const tasks = `/proc/${pid}/task`;
+  const times = readdirSync(tasks).map((task) => readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ', 1)[0]);
+  return times.reduce((sum, time) => sum + Number(time) / 1_000, 0);
 }
 
 function residentSize(pid) {

@@ -36,10 +36,11 @@ const accessLog = morgan('combined', {
   },
 });
 
-export async function serve(app: INestApplication): Promise<void> {
+/** @param validates whether a global pipe validates; a package that brings its own would validate twice */
+export async function serve(app: INestApplication, validates = true): Promise<void> {
   app.use(helmet());
   app.use(accessLog);
-  app.useGlobalPipes(new ValidationPipe({ transform: true, whitelist: true }));
+  if (validates) app.useGlobalPipes(new ValidationPipe({ transform: true, whitelist: true }));
   app.useGlobalInterceptors(new TimingInterceptor());
   await app.listen(0, '127.0.0.1');
   reportPort((app.getHttpServer().address() as { port: number }).port);

@@ -1,4 +1,5 @@
 /** Settings of a contestant, read from its environment. */
+/** A SQLite file, or the URL of a database of PostgreSQL or MariaDB. */
 export const DATABASE = process.env['BENCH_DATABASE'] ?? '';
 /** `express`, `fastify` or `own-express`: the adapter of declarest/express. */
 export const ADAPTER = process.env['BENCH_ADAPTER'] ?? 'express';
@@ -17,6 +18,8 @@ export const HAS_SESSIONS = process.env['BENCH_SESSIONS'] === '1';
 export const SECRET = 'a-benchmark-secret-of-more-than-32-bytes';
 export const PRODUCTS = '/api/products';
 export const ARTICLES = '/api/articles';
+/** The same articles with their relations, where a list cannot be asked for them. */
+export const ARTICLES_WITH_RELATIONS = '/api/articles-with-relations';
 /** The same articles with an owner. */
 export const OWN_ARTICLES = '/api/own-articles';
 /** The same records behind a token and the rules. */

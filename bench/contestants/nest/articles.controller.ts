@@ -1,21 +1,11 @@
-import {
-  Body,
-  Controller,
-  Get,
-  NotFoundException,
-  Param,
-  ParseIntPipe,
-  Patch,
-  Post,
-  Query,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Controller, Get, NotFoundException, Param, Patch, Post, Query, UseInterceptors } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, MoreThanOrEqual, Repository } from 'typeorm';
 import { ARTICLES } from '../settings.js';
 import { ArticleChangesDto, ArticleListDto, ArticlesDto } from './article.dto.js';
 import { Article } from './article.entity.js';
 import { type Answer, EnvelopeInterceptor } from './envelope.interceptor.js';
+import { assertId } from './record-id.js';
 
 @Controller(ARTICLES)
 @UseInterceptors(EnvelopeInterceptor)
@@ -41,7 +31,8 @@ export class ArticlesController {
   }
 
   @Patch(':id')
-  async patch(@Param('id', ParseIntPipe) id: number, @Body() changes: ArticleChangesDto): Promise<Answer> {
+  async patch(@Param('id') id: number, @Body() changes: ArticleChangesDto): Promise<Answer> {
+    assertId(id);
     const article = await this.articles.findOneBy({ id });
     if (!article) throw new NotFoundException(`Article with id ${id} not found`);
     return { message: 'Article updated', data: await this.articles.save(this.articles.merge(article, changes)) };

@@ -5,7 +5,6 @@ import {
   Get,
   NotFoundException,
   Param,
-  ParseIntPipe,
   Post,
   Put,
   Query,
@@ -19,6 +18,7 @@ import { AuthGuard } from './auth.guard.js';
 import { type Answer, EnvelopeInterceptor } from './envelope.interceptor.js';
 import { PageDto, ProductDto, SearchDto } from './product.dto.js';
 import { Product } from './product.entity.js';
+import { assertId } from './record-id.js';
 
 @Controller(PRODUCTS)
 @UseInterceptors(EnvelopeInterceptor)
@@ -36,7 +36,7 @@ export class ProductsController {
   }
 
   @Get(':id')
-  async findById(@Param('id', ParseIntPipe) id: number): Promise<Answer> {
+  async findById(@Param('id') id: number): Promise<Answer> {
     return { message: 'Product found', data: await this.product(id) };
   }
 
@@ -46,19 +46,21 @@ export class ProductsController {
   }
 
   @Put(':id')
-  async update(@Param('id', ParseIntPipe) id: number, @Body() dto: ProductDto): Promise<Answer> {
+  async update(@Param('id') id: number, @Body() dto: ProductDto): Promise<Answer> {
     const product = await this.product(id);
     return { message: 'Product updated', data: await this.products.save(this.products.merge(product, dto)) };
   }
 
   @Delete(':id')
-  async remove(@Param('id', ParseIntPipe) id: number): Promise<Answer> {
+  async remove(@Param('id') id: number): Promise<Answer> {
+    assertId(id);
     const { affected } = await this.products.delete(id);
     if (!affected) throw new NotFoundException(`Product with id ${id} not found`);
     return { message: 'Product deleted', data: null };
   }
 
   private async product(id: number): Promise<Product> {
+    assertId(id);
     const product = await this.products.findOneBy({ id });
     if (!product) throw new NotFoundException(`Product with id ${id} not found`);
     return product;
