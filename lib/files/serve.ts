@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves JSON documents that are the same for every request, with an ETag and gzip. They are made once, when the server
+ * Serves JSON documents with an ETag and gzip. They are the same for every request: they are made once, when the server
  * begins to listen or by an earlier request. Access rules apply to their paths.
  * @param documents functions by their paths, which get no global prefix
  * @throws InvalidOptionError for a path that is not like `/docs-json`
@@ -44,8 +44,8 @@ interface FolderResponse extends Response {
 }
 
 /**
- * Serves the files that a folder has now, as `serveDocuments` does: from memory, with an ETag of their bytes and gzip.
- * `index.html` is at the path itself, with a slash at its end. On Express, call it after `serveDocuments`.
+ * Serves the files of a folder with an ETag and gzip: those that it has now, from memory. `index.html` is at the path
+ * itself, with a slash at its end. On Express, call it after `serveDocuments` with paths in the folder.
  * @param path of the folder, which gets no global prefix
  * @throws InvalidOptionError for a path that is not like `/admin`
  * @throws Error for a folder that cannot be read
