@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /**
  * Serves JSON documents with an ETag and gzip. They are the same for every request: they are made once, when the server
- * begins to listen or by an earlier request. Access rules apply to their paths.
+ * begins to listen, where an error ends the process, or by an earlier request. Access rules apply to their paths.
  * @param documents functions by their paths, which get no global prefix
  * @throws InvalidOptionError for a path that is not like `/docs-json`
  * @example serveDocuments(app, { '/docs-json': () => addAccess(SwaggerModule.createDocument(app, config), app) });
@@ -88,7 +88,7 @@ function expectPath(name: string, path: string): void {
     throw new InvalidOptionError(name, 'a path such as "/docs-json"', describe(path), 'Begin it with a slash');
 }
 
-/** An error, such as one of `addAccess`, ends a server that begins to listen. */
+/** Before the server listens, `addAccess` has no rules. */
 function makeOnce(app: INestApplication, make: () => Content): () => Content {
   let made: Content | undefined;
   const content = (): Content => (made ??= make());
