@@ -31,6 +31,10 @@ export default defineConfig({
       { find: /^declarest$/, replacement: sourceOf('lib/index.ts') },
       { find: /^declarest\/(express|openapi|plugin|testing)$/, replacement: sourceOf('lib/$1/index.ts') },
       { find: /^declarest-client\/providers$/, replacement: sourceOf('packages/declarest-client/src/providers.ts') },
+      {
+        find: /^ra-data-declarest\/description$/,
+        replacement: sourceOf('packages/ra-data-declarest/src/description.ts'),
+      },
       { find: /^declarest-logins\/([\w-]+)$/, replacement: sourceOf('packages/declarest-logins/src/$1/index.ts') },
       {
         find: /^(declarest-client|declarest-mcp|ra-data-declarest|refine-declarest)$/,

@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { addAccess } from 'declarest/openapi';
+import { addAccess, serveDocuments } from 'declarest/openapi';
+import { describeService } from 'ra-data-declarest/description';
 
 interface Listed {
   getIn(path: readonly string[]): string;
@@ -17,7 +18,10 @@ function operationsSorter(one: Listed, other: Listed): number {
   return rank(one) - rank(other);
 }
 
-/** Swagger UI at `/docs`, and the document at `/docs-json`. Both are routes outside Nest, which `ShopSecurity` opens. */
+/**
+ * Swagger UI at `/docs`, the document at `/docs-json`, and what the interface of `ra-data-declarest` reads of it. These are
+ * routes outside Nest, which `ShopSecurity` opens.
+ */
 export function serveDocs(app: INestApplication): void {
   const config = new DocumentBuilder()
     .setTitle('Shop')
@@ -26,6 +30,12 @@ export function serveDocs(app: INestApplication): void {
     .addServer('/')
     .addBearerAuth()
     .build();
-  const document = (): ReturnType<typeof addAccess> => addAccess(SwaggerModule.createDocument(app, config), app);
-  SwaggerModule.setup('docs', app, document, { raw: ['json'], swaggerOptions: { operationsSorter } });
+  let made: ReturnType<typeof addAccess> | undefined;
+  const document = (): ReturnType<typeof addAccess> =>
+    (made ??= addAccess(SwaggerModule.createDocument(app, config), app));
+  SwaggerModule.setup('docs', app, document, { raw: false, swaggerOptions: { operationsSorter } });
+  serveDocuments(app, {
+    '/docs-json': document,
+    '/admin/resources.json': () => describeService(document(), '/api'),
+  });
 }

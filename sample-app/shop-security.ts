@@ -9,7 +9,7 @@ import { SecurityConfig } from 'declarest';
 export class ShopSecurity extends SecurityConfig {
   configure(): void {
     this.publicEndpoints('GET /api/products/**', 'GET /api/categories/**', '/docs/**', 'GET /docs-json');
-    this.requireAuth('/api/**');
+    this.requireAuth('/api/**', 'GET /admin/resources.json');
     for (const catalogue of ['/api/products', '/api/categories'])
       this.requireRole('STAFF', `POST ${catalogue}`, `POST,PUT,PATCH,DELETE ${catalogue}/*`);
     this.requireRole('ADMIN', '/api/admin/**', '/api/users/**', 'DELETE /api/orders/*');

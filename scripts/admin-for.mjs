@@ -97,16 +97,15 @@ async function useInterface() {
     await notified('Invalid credentials');
     await check('login');
   });
-  await step('shows the first list with three requests after the login', async () => {
+  await step('shows the first list with two requests after the login', async () => {
     await page.reload();
     await input('username').waitFor();
     requests.length = 0;
     await logIn(BOSS);
     await rowOf('Bread knife').waitFor();
-    const [login, ...after] = requests;
-    assert.equal(login, 'POST /api/auth/login');
-    const read = after.map((line) => line.replace(/\?.*/, '')).toSorted();
-    assert.deepEqual(read, ['GET /api/auth/access', 'GET /api/products', 'GET /docs-json']);
+    // What the user may do with the records of the list is asked after it.
+    const first = ['POST /api/auth/login', 'GET /admin/resources.json', 'GET /api/products'];
+    assert.deepEqual(requests.slice(0, 3), first);
     await rowOf('Bread knife').getByText('Kitchen').waitFor();
     assert.equal(await rows().count(), 10);
     if (picture) await page.screenshot({ path: picture, clip: { x: 0, y: 0, width: 1200, height: 560 } });
@@ -209,10 +208,11 @@ async function useInterface() {
     assert.equal(await rows().count(), 1);
   });
   await step('shows the error of a text that is not JSON, and sends the value', async () => {
-    await page.route('**/docs-json', async (route) => {
-      const document = await (await route.fetch()).json();
-      for (const name of ['Product', 'ProductPatch']) document.components.schemas[name].properties.description = {};
-      await route.fulfill({ json: document });
+    await page.route('**/admin/resources.json', async (route) => {
+      const described = await (await route.fetch()).json();
+      const { fields } = described.resources.find(({ name }) => name === 'products');
+      fields.find(({ name }) => name === 'description').kind = 'json';
+      await route.fulfill({ json: described });
     });
     await page.goto(`${address}#/products/2`);
     await page.reload();
@@ -225,7 +225,7 @@ async function useInterface() {
     const [sent] = await Promise.all([page.waitForRequest((request) => request.method() === 'PATCH'), save()]);
     assert.deepEqual(sent.postDataJSON(), { description: { blade: 24 } });
     await page.locator('p.Mui-error').getByText('must be text').waitFor();
-    await page.unroute('**/docs-json');
+    await page.unroute('**/admin/resources.json');
     await page.reload();
   });
   await step('shows a component of the application in place of a list', async () => {
@@ -254,18 +254,18 @@ async function useInterface() {
     await open('orders');
     await page.getByText('No Orders yet').waitFor();
   });
-  await step('tells a user who may not read the document, and lets the user log out', async () => {
+  await step('tells a user who may not read the description, and lets the user log out', async () => {
     await logInAnew(BOSS);
     await rowOf('Bread knife').waitFor();
     await page.getByRole('button', { name: BOSS.email }).click();
     await page.getByRole('menuitem', { name: 'Logout' }).click();
     const body = { error: 'ADMIN access required' };
-    await page.route('**/docs-json', (route) => route.fulfill({ status: 403, json: body }));
+    await page.route('**/admin/resources.json', (route) => route.fulfill({ status: 403, json: body }));
     await logIn(USER);
     await page.getByText('This user may not use the interface.').waitFor();
     assert.equal(await page.getByRole('menuitem').count(), 0);
     await check('refused');
-    await page.unroute('**/docs-json');
+    await page.unroute('**/admin/resources.json');
     await page.getByRole('button', { name: 'Logout' }).click();
     await logIn(BOSS);
     await rowOf('Bread knife').waitFor();
@@ -324,7 +324,7 @@ function watch() {
   page.on('request', (request) => {
     const { hostname, pathname } = new URL(request.url());
     if (!['localhost', ''].includes(hostname)) others.push(request.url());
-    if (/^\/(api|docs-json)\b/.test(pathname)) requests.push(`${request.method()} ${pathname}`);
+    if (/^\/(api|admin)\//.test(pathname)) requests.push(`${request.method()} ${pathname}`);
   });
 }
 

@@ -230,7 +230,7 @@ async function tokenOf(send, user) {
   return (await (await send('POST', '/api/auth/login', user)).json()).data.token;
 }
 
-/** The files are public, and the document that they read is not. */
+/** The files are public, and the description that they read is not. */
 async function useFiles(send) {
   const opened = await send('GET', '/admin');
   assert.deepEqual([opened.status, new URL(opened.url).pathname], [200, '/admin/']);
@@ -239,10 +239,14 @@ async function useFiles(send) {
   const sent = await send('GET', `/admin/${script}`);
   assert.equal(sent.status, 200);
   assert.match(sent.headers.get('content-type'), /^(text|application)\/javascript/);
-  assert.equal((await send('GET', '/admin/openapi.json')).status, 401);
-  assert.equal((await send('GET', '/admin/openapi.json', undefined, await tokenOf(send, USER))).status, 403);
-  const document = await send('GET', '/admin/openapi.json', undefined, await tokenOf(send, ADMIN));
-  assert('/api/tasks' in (await document.json()).paths);
+  assert.equal((await send('GET', '/admin/resources.json')).status, 401);
+  assert.equal((await send('GET', '/admin/resources.json', undefined, await tokenOf(send, USER))).status, 403);
+  const described = await send('GET', '/admin/resources.json', undefined, await tokenOf(send, ADMIN));
+  assert((await described.json()).resources.some(({ name }) => name === 'tasks'));
+  for (const { headers } of [sent, described]) {
+    assert.equal(headers.get('content-encoding'), 'gzip');
+    assert.match(headers.get('etag'), /^W\/"[\w-]+"$/);
+  }
 }
 
 async function useInterface(_send, url) {

@@ -15,10 +15,12 @@ const LOGINS_ENTRIES = ['api-keys', 'jwks', 'oidc', 'passkeys', 'second-factor']
   (name) => `${LOGINS}/src/${name}/index.ts`,
 );
 
+const INTERFACE = 'packages/ra-data-declarest';
+
 /** Sources in memory, by the path that they would have in the repository. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** Compiled programs, in a folder where `declarest` and `declarest-logins` are packages. */
+/** Compiled programs, in a folder where `declarest`, `declarest-logins` and `ra-data-declarest` are packages. */
 export interface Compiled {
   readonly directory: string;
   remove(): Promise<void>;
@@ -32,7 +34,13 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
   const cache = join(REPOSITORY, 'node_modules', '.cache');
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, 'declarest-'));
-  const queue = [...LIB_ENTRIES, ...LOGINS_ENTRIES, ...paths, ...Object.keys(sources)];
+  const queue = [
+    ...LIB_ENTRIES,
+    ...LOGINS_ENTRIES,
+    `${INTERFACE}/src/description.ts`,
+    ...paths,
+    ...Object.keys(sources),
+  ];
   const compiled = new Set<string>();
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (compiled.has(path)) continue;
@@ -50,9 +58,14 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
     ...Object.fromEntries(ENTRIES.map((name) => [`./${name}`, `./lib/${name}/index.js`])),
   });
   await writePackage(join(directory, LOGINS), 'declarest-logins', { './*': './src/*/index.js' });
+  const ofInterface = { './description': './src/description.js', './static/*': './static/*' };
+  await writePackage(join(directory, INTERFACE), 'ra-data-declarest', ofInterface);
+  await mkdir(join(directory, INTERFACE, 'static'));
+  await writeFile(join(directory, INTERFACE, 'static/index.html'), '<title>Administration</title>');
   await mkdir(join(directory, 'node_modules'));
   await symlink('..', join(directory, 'node_modules/declarest'));
-  await symlink(join('..', LOGINS), join(directory, 'node_modules/declarest-logins'));
+  for (const path of [LOGINS, INTERFACE])
+    await symlink(join('..', path), join(directory, 'node_modules', path.replace('packages/', '')));
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 

@@ -27,7 +27,6 @@ export const PLATFORMS = {
 const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, options);`,
       TRUST_PROXY: '',
       APPLICATION_IMPORT: "import type { NestFastifyApplication as Application } from '@nestjs/platform-fastify';",
-      ADMIN_FILES: "app.useStaticAssets({ root: ADMIN, prefix: '/admin', redirect: true, decorateReply: false });",
     }),
   },
 } satisfies Record<string, Variant>;

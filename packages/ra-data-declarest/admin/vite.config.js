@@ -11,5 +11,5 @@ export default defineConfig({
   // ra-data-declarest has another copy of ra-core.
   resolve: { dedupe: ['ra-core'] },
   build: { outDir: '../static', emptyOutDir: true, chunkSizeWarningLimit: 2000 },
-  server: { proxy: shop ? { '/api': shop, '/docs-json': shop } : {} },
+  server: { proxy: shop ? { '/api': shop, '/admin/resources.json': shop } : {} },
 });

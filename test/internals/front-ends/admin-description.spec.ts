@@ -13,11 +13,7 @@ import {
 } from 'typeorm';
 import { compileDocument, inApplication } from '../../../lib/cli/compile-application.js';
 import { parseBigInteger } from '../../../packages/ra-data-declarest/admin/src/big-integer.js';
-import {
-  describeResources,
-  type FieldDescription,
-  type ResourceDescription,
-} from '../../../packages/ra-data-declarest/admin/src/description.js';
+import { describeResources, type FieldDescription, type ResourceDescription } from 'ra-data-declarest/description';
 import { configure, shop } from '../../../sample-app/access.js';
 import { type CrudService, startCrud } from '../../crud/service.js';
 import { PLATFORMS } from '../../harness/platforms.js';

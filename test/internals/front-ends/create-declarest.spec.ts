@@ -147,7 +147,7 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   });
   afterAll(() => compiled.remove());
 
-  /** What an anonymous caller, a user and an administrator get at `/docs` and `/docs-json`, and a browser's preflight. */
+  /** What an anonymous caller, a user and an administrator get at each path, the interface, and a browser's preflight. */
   async function start(variables: Readonly<Record<string, string>>): Promise<unknown> {
     await writeFile(join(folder, '.env'), files.get('.env')!);
     const env = { DATABASE_FILE: ':memory:', ...variables };
@@ -157,11 +157,16 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     const tokens = [undefined, 'USER', 'ADMIN'].map(
       (role) => role && makeToken({ secret, payload: claims({ roles: [role] }) }),
     );
-    const sent = ['/docs', '/docs-json'].flatMap((path) =>
+    const sent = ['/docs', '/docs-json', '/admin/resources.json'].flatMap((path) =>
       tokens.map((token) => request(url, 'GET', path, token === undefined ? {} : { token })),
     );
     const headers = { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' };
     const preflight = await request(url, 'OPTIONS', '/api/tasks', { headers });
+    const { status, headers: ofPage } = await request(url, 'GET', '/admin/', {
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    expect([status, ofPage['content-encoding'], ofPage['etag']]).toEqual([200, 'gzip', expect.any(String)]);
+    expect(ofPage['content-security-policy']).toContain("script-src 'self'");
     const statuses = (await Promise.all(sent)).map(({ status }) => status);
     child.signal('SIGTERM');
     await child.ended;
@@ -169,9 +174,10 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   }
 
   it('closes its documentation in production, and allows no development origin', async () => {
-    expect(await start({ NODE_ENV: 'production' })).toEqual([[401, 403, 200, 401, 403, 200], undefined]);
+    expect(await start({ NODE_ENV: 'production' })).toEqual([[401, 403, 200, 401, 403, 200, 401, 403, 200], undefined]);
     // create-logins.spec.ts starts it with an origin in production, and with Fastify in development.
-    if (platform === 'express') expect(await start({})).toEqual([Array(6).fill(200), 'http://localhost:5173']);
+    if (platform === 'express')
+      expect(await start({})).toEqual([[...Array<number>(6).fill(200), 401, 403, 200], 'http://localhost:5173']);
   });
 });
 

@@ -8,6 +8,6 @@ export class Security extends SecurityConfig {
   configure(): void {
     this.publicEndpoints('/admin/**', ...(isProduction ? [] : DOCS));
     this.requireAuth('/api/**');
-    this.requireRole('ADMIN', 'GET /admin/openapi.json', 'DELETE /api/tasks/*', ...(isProduction ? DOCS : []));
+    this.requireRole('ADMIN', 'GET /admin/resources.json', 'DELETE /api/tasks/*', ...(isProduction ? DOCS : []));
   }
 }

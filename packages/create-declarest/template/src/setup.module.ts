@@ -5,7 +5,8 @@ import type { NestExpressApplication as Application } from '@nestjs/platform-exp
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { cors } from 'declarest';
-import { addAccess } from 'declarest/openapi';
+import { addAccess, serveDocuments, serveFolder } from 'declarest/openapi';
+import { describeService } from 'ra-data-declarest/description';
 import { databaseOptions } from './data-source.js';
 import { frontEndOrigin } from './environment.js';
 
@@ -22,9 +23,13 @@ const ADMIN = fileURLToPath(new URL('.', import.meta.resolve('ra-data-declarest/
 export function configure(app: Application): void {
   app.useSecurityHeaders();
   const config = new DocumentBuilder().setTitle('{{NAME}}').setOpenAPIVersion('3.1.0').addBearerAuth().build();
-  const document = () => addAccess(SwaggerModule.createDocument(app, config), app);
-  SwaggerModule.setup('docs', app, document, { raw: ['json'] });
-  // The interface reads this document, which shows it the resources.
-  SwaggerModule.setup('admin', app, document, { ui: false, raw: ['json'], jsonDocumentUrl: 'admin/openapi.json' });
-  app.useStaticAssets(ADMIN, { prefix: '/admin/' }); // {{ADMIN_FILES}}
+  let made: ReturnType<typeof addAccess> | undefined;
+  const document = () => (made ??= addAccess(SwaggerModule.createDocument(app, config), app));
+  SwaggerModule.setup('docs', app, document, { raw: false });
+  // The interface reads the second document, which describes the resources.
+  serveDocuments(app, {
+    '/docs-json': document,
+    '/admin/resources.json': () => describeService(document(), '/api'),
+  });
+  serveFolder(app, '/admin', ADMIN);
 }

@@ -1,3 +1,4 @@
+import type { ResourceDescription } from 'ra-data-declarest/description';
 import { type ReactNode, useState } from 'react';
 import {
   Admin,
@@ -12,7 +13,6 @@ import {
   UserMenu,
 } from 'react-admin';
 
-import type { ResourceDescription } from './description.js';
 import { labelOf } from './fields.js';
 import { LoginPage } from './login-page.js';
 import { ResourceCreate, ResourceEdit, ResourceList, ResourceShow } from './pages.js';

@@ -1,4 +1,5 @@
 /** The components of a field: its column, its input, and the inputs that filter by it. */
+import type { FieldDescription, ResourceDescription } from 'ra-data-declarest/description';
 import type { ReactElement } from 'react';
 import {
   AutocompleteInput,
@@ -26,7 +27,6 @@ import {
 } from 'react-admin';
 
 import { parseBigInteger } from './big-integer.js';
-import type { FieldDescription, ResourceDescription } from './description.js';
 import { JsonInput } from './json-input.js';
 
 type Resources = readonly ResourceDescription[];

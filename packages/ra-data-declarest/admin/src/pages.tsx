@@ -1,4 +1,5 @@
 /** The pages of a resource, as its description says. */
+import type { FieldDescription, ResourceDescription } from 'ra-data-declarest/description';
 import {
   BulkDeleteButton,
   Create,
@@ -19,7 +20,6 @@ import {
   useRecordContext,
 } from 'react-admin';
 
-import type { FieldDescription, ResourceDescription } from './description.js';
 import { column, filterInputs, input, labelOf, value } from './fields.js';
 import { toValues } from './json-input.js';
 import { useService } from './service.js';

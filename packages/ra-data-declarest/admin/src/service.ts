@@ -1,5 +1,5 @@
 /** Connects an interface to a service: its providers, and the resources that the user may read. */
-import { type Fields, isObject, resolveUrl, sharedClient, succeed } from 'declarest-client/providers';
+import { createPermissions, isObject, resolveUrl, sharedClient, succeed } from 'declarest-client/providers';
 import {
   authProvider,
   type AuthProviderOptions,
@@ -7,15 +7,15 @@ import {
   type DeclarestAuthProvider,
   type DeclarestDataProvider,
 } from 'ra-data-declarest';
+import { describeService, type ResourceDescription, type ServiceDescription } from 'ra-data-declarest/description';
 import { createContext, useContext } from 'react';
-
-import { describeResources, type ResourceDescription } from './description.js';
 
 export interface ServiceOptions extends Pick<AuthProviderOptions, 'authUrl' | 'loginField'> {
   /** The base of the resources: `https://shop.example/api`. */
   readonly url: string;
   /**
-   * The OpenAPI document of the service, with `addAccess`, or its URL, which is read with the token of the user.
+   * The description that `describeService` of `ra-data-declarest/description` makes on the server, or the OpenAPI document
+   * with `addAccess`; or the URL of either, which is read with the token of the user.
    *
    * @default '/docs-json' of the origin of `url`
    */
@@ -39,30 +39,33 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
   let resources: readonly ResourceDescription[] = [];
   let refusal: string | undefined;
   let loginName: string | undefined;
-  let reading: Promise<object> | undefined;
+  let reading: Promise<ServiceDescription> | undefined;
 
-  const read = async (): Promise<object> => {
+  const read = async (): Promise<unknown> => {
     if (isObject(document)) return document;
     const request = {
       method: 'GET',
       url: (document as string) ?? new URL('/docs-json', href).href,
       resource: 'document',
     };
-    const { body } = await succeed(client, request);
-    return body as Fields;
+    return (await succeed(client, request)).body;
   };
-  const load = (): Promise<object> => (reading ??= read());
+  const load = (): Promise<ServiceDescription> =>
+    (reading ??= read().then((body) =>
+      isDescription(body) ? body : describeService(body as object, pathname.replace(/\/$/, '')),
+    ));
 
   const keys: Record<string, readonly string[]> = {};
   const data = dataProvider(url, { keys });
   const auth = authProvider(url, { ...options, document: load });
+  const mayDo = createPermissions(client, { ...options, document: load });
 
   const describe = async (): Promise<void> => {
     try {
-      const described = describeResources(await load(), pathname.replace(/\/$/, ''));
+      const { resources: described } = await load();
       for (const { name, key } of described) if (key) keys[name] = key;
       const mayRead = await Promise.all(
-        described.map(({ name }) => auth.canAccess({ resource: name, action: 'list' })),
+        described.map(({ name }) => mayDo({ resource: name, action: 'list', byRules: true })),
       );
       resources = described.filter((_, index) => mayRead[index]);
       refusal = undefined;
@@ -94,6 +97,14 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
         if (!claims || loginName === undefined) return auth.getIdentity(params);
         return { id: claims.id, fullName: loginName };
       },
+      // Before the first record, the rules say enough: the server is asked what the user may do with a record.
+      canAccess: (params) => {
+        const { action, resource, record } = params;
+        const isOfResource = resources.some(({ name }) => name === resource);
+        return record === undefined && isOfResource
+          ? mayDo({ action, resource, byRules: true })
+          : auth.canAccess(params);
+      },
       // react-admin asks for permissions once for each login, before it shows a resource.
       getPermissions: async () => {
         const isLoggedIn = await auth.checkAuth({}).then(
@@ -112,6 +123,8 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
     },
   };
 }
+
+const isDescription = (body: unknown): body is ServiceDescription => isObject(body) && Array.isArray(body['resources']);
 
 export const ServiceContext = createContext<Service | undefined>(undefined);
 

@@ -17,6 +17,6 @@ const root = document.getElementById('root');
 if (root)
   createRoot(root).render(
     <Suspense>
-      <AdminFor title="Shop" url="/api" resources={{ users: { list: UserList } }} />
+      <AdminFor title="Shop" url="/api" document="/admin/resources.json" resources={{ users: { list: UserList } }} />
     </Suspense>,
   );

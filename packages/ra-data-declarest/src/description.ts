@@ -1,4 +1,4 @@
-/** Reads from an OpenAPI document which resources a service has, and what their fields are. */
+/** ra-data-declarest/description: what `AdminFor` shows of a service, read from its OpenAPI document. It runs on servers too. */
 
 /**
  * `big integer` has 64 bits, which only texts hold exactly; `choice` has a fixed set of values; `json` is any value that no
@@ -47,6 +47,18 @@ export interface ResourceDescription {
   readonly canEdit: boolean;
 }
 
+/** Who may call an operation, as `addAccess` of the server writes it. */
+interface OperationAccess {
+  readonly 'x-access'?: { readonly access: string };
+}
+
+/** What `AdminFor` reads of a service. */
+export interface ServiceDescription {
+  readonly resources: readonly ResourceDescription[];
+  /** Who may call the operations below the base, by path and method, as in the document. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationAccess>>>>;
+}
+
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -69,7 +81,7 @@ interface Part {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 
-interface Operation {
+interface Operation extends OperationAccess {
   readonly parameters?: readonly Part[];
   readonly requestBody?: Part;
   readonly responses?: Readonly<Record<string, Part>>;
@@ -83,6 +95,31 @@ interface Property extends Schema {
 
 /** The properties by their names; those of embedded objects have dots. */
 type Properties = ReadonlyMap<string, Property>;
+
+/**
+ * Describes a service for `AdminFor` in a few kilobytes: the server makes it once, and serves it beside its document.
+ *
+ * @param document OpenAPI 3.1, as `addAccess` of `declarest/openapi` makes it
+ * @param base the path of the resources, without a slash at its end: `/api`, or an empty text
+ *
+ * @example serveDocuments(app, { '/admin/resources.json': () => describeService(document(), '/api') });
+ */
+export function describeService(document: object, base: string): ServiceDescription {
+  const { paths = {} } = document as { readonly paths?: Readonly<Record<string, PathItem>> };
+  const below = Object.entries(paths).filter(([path]) => path.startsWith(`${base}/`));
+  const access = below.map(([path, item]): [string, Record<string, OperationAccess>] => [path, accessOf(item)]);
+  return { resources: describeResources(document, base), paths: Object.fromEntries(access) };
+}
+
+function accessOf(item: PathItem): Record<string, OperationAccess> {
+  const operations = Object.entries(item).filter(([, operation]) => !Array.isArray(operation));
+  return Object.fromEntries(
+    operations.map(([method, operation]) => {
+      const access = operation?.['x-access']?.access;
+      return [method, access === undefined ? {} : { 'x-access': { access } }];
+    }),
+  );
+}
 
 /**
  * The resources with a list that is paginated, in the order of the document; those with longer paths come last.
