@@ -38,7 +38,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'auth/throttle': 468,
   'auth/tokens': 186,
   'auth/users': 688,
-  cli: 1_137,
+  cli: 1_136,
   cors: 219,
   crud: 318,
   'crud/declare': 1_401,
@@ -58,6 +58,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   entities: 2_331,
   express: 63,
   http: 719,
+  indexes: 495,
   openapi: 269,
   options: 160,
   plugin: 146,
@@ -111,7 +112,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   express: [],
   openapi: ['options', 'http', 'documents', 'routes', 'access'],
   reach: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
-  cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi', 'reach'],
+  indexes: ['http', 'entities', 'database', 'routes', 'crud', 'reach'],
+  cli: ['options', 'http', 'documents', 'routes', 'access', 'auth', 'crud', 'openapi', 'reach', 'indexes'],
   testing: ['options', 'http', 'entities', 'database', 'documents', 'routes', 'access', 'auth', 'crud', 'reach'],
 };
 
@@ -185,6 +187,7 @@ const READ_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
     'auth/users/options-token',
     'crud/inspect',
   ],
+  indexes: ['crud/inspect'],
   cli: [
     'access/access-rows',
     'access/access-rules',
