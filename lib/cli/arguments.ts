@@ -20,13 +20,10 @@ const OPTIONS = {
   check: text('access', '<file>', 'compares with a snapshot; the exit code is 1 when access became wider'),
   update: flag('access', 'writes the snapshot; only together with --check'),
   format: text('access', 'github', 'prints the changes of --check as annotations of a GitHub workflow'),
-  as: text(
-    'explain',
-    '<ROLE>,...[:<id>]',
-    'the roles of a valid token, and the id of its user; without it, the request has no token',
-  ),
+  as: text('explain', '<ROLE>,...[:<id>]', 'the roles of a valid token, and the id of its user; by default no token'),
   claims: text('explain', '<json>', 'further claims of the user: {"tenantId": 3}'),
   record: flag('explain', 'starts the application, and says whether the record of the path is visible'),
+  database: flag('indexes', 'starts the application, counts the indexes of its database, and measures each statement'),
   out: text('openapi', '<file>', 'writes the document'),
   login: text('user', '<login>', 'the e-mail address, or the username where users log in by it'),
   role: text('user', '<ROLE>', 'the role of create, by default USER, and of role'),
@@ -54,6 +51,11 @@ middleware that answers before the rules, and names policies without calling the
     usage: '<app module>',
     help: 'prints the SQL statements for a migration that creates the search indexes of generated endpoints.',
     read: (_: Values, positionals: Positionals) => ({ module: onlyModule(positionals) }),
+  },
+  indexes: {
+    usage: '<app module> [--database]',
+    help: `prints a CREATE INDEX for each filter, sort, owner, scope, path and relation that has none, and its @Index().`,
+    read: ({ database = false }: Values, positionals: Positionals) => ({ module: onlyModule(positionals), database }),
   },
   openapi: {
     usage: '<app module> [--out <file>]',
@@ -100,9 +102,9 @@ ${commands.map(({ help }) => help).join('\n')}
 not start the application. It may export a function configure(app), which is called before the routes are registered:
 do there what main.ts does, such as the global prefix, versioning, Swagger and static files.
 
-Except for user and explain --record, the application is created with @nestjs/testing, but not started. No server listens, no data source of
+Except for user, explain --record and indexes --database, the application is created with @nestjs/testing, but not started. No server listens, no data source of
 TypeOrmModule connects, and no lifecycle hook runs. Constructors and factories of providers and afterInit() of gateways
-do run. Those two start the application without a server: its data sources connect, and its lifecycle hooks run.
+do run. Those three start the application without a server: its data sources connect, and its lifecycle hooks run.
 
 Options:
 ${options.join('\n')}`;

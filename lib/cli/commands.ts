@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { describeAccess } from '../access/decide.js';
 import { describeExplanation, explain } from '../reach/explain.js';
 import { schemaStatements } from '../crud/inspect.js';
+import { describeMissingIndexes } from '../indexes/missing-indexes.js';
 import { explainReach, explainRecord } from '../reach/explain-reach.js';
 import { generatedRoutes } from '../reach/generated-routes.js';
 import { namedRoles } from '../reach/reach.js';
@@ -18,6 +19,7 @@ import { runUser } from './user-command.js';
 
 export function runCommand(command: ApplicationCommand): Promise<Outcome> {
   if (command.name === 'schema') return runSchema(command);
+  if (command.name === 'indexes') return runIndexes(command);
   if (command.name === 'openapi') return runDocument(command);
   if (command.name === 'user') return runUser(command);
   return command.name === 'access' ? runAccess(command) : runExplain(command);
@@ -32,20 +34,14 @@ export async function runAccess(command: CommandOf<'access'>): Promise<Outcome> 
   const { compiled, reach } = await compileApplication(await loadModule(module), platform);
   const { rows: routes, policy } = compiled;
   const table = { ...reach, routes };
-  if (html !== undefined) {
-    writeFile(html, accessPage(table));
-    return { stdout: `Wrote ${html}.\n`, code: 0 };
-  }
+  if (html !== undefined) return writeFile(html, accessPage(table), `Wrote ${html}.\n`);
   if (check === undefined) return { stdout: formatTable(table, format), code: 0 };
   const defaultAccess = { access: describeAccess(policy.fallback, () => []), requirements: [] };
   const changes = before ? tableChanges(before, table, defaultAccess) : [];
   const stdout = formatChanges(changes, format === 'github' ? 'github' : 'text');
   if (!update) return checkSnapshot(check, changes, stdout);
-  writeFile(check, writeSnapshot(table));
-  return {
-    stdout: `${stdout}Wrote ${routes.length} routes and ${reach.resources.length} resources to ${check}.\n`,
-    code: 0,
-  };
+  const written = `Wrote ${routes.length} routes and ${reach.resources.length} resources to ${check}.\n`;
+  return writeFile(check, writeSnapshot(table), stdout + written);
 }
 
 function checkSnapshot(file: string, changes: readonly TableChange[], described: string): Outcome {
@@ -53,7 +49,6 @@ function checkSnapshot(file: string, changes: readonly TableChange[], described:
     const { length } = changes.filter((each) => each.kind === kind);
     return length > 0 ? `${length} ${length === 1 ? 'place' : 'places'}` : undefined;
   });
-  const isRefused = wider ?? unclear;
   const verdict =
     wider !== undefined
       ? `Access became wider than in ${file} in ${wider}${unclear === undefined ? '' : `, and code changed in ${unclear}`}. Accept it with --update.`
@@ -62,7 +57,7 @@ function checkSnapshot(file: string, changes: readonly TableChange[], described:
         : changes.length > 0
           ? `Access did not become wider than in ${file}. Record the changes with --update.`
           : `Access is the same as in ${file}.`;
-  return { stdout: `${described}${verdict}\n`, code: isRefused === undefined ? 0 : 1 };
+  return { stdout: `${described}${verdict}\n`, code: (wider ?? unclear) === undefined ? 0 : 1 };
 }
 
 const UNKNOWN_ROUTES =
@@ -109,17 +104,24 @@ async function runSchema({ module, platform }: CommandOf<'schema'>): Promise<Out
   return { stdout: statements.map((statement) => `${statement};\n`).join(''), code: 0 };
 }
 
+async function runIndexes({ module, platform, database }: CommandOf<'indexes'>): Promise<Outcome> {
+  const stdout = database
+    ? await inStartedApplication(module, describeMissingIndexes)
+    : await inApplication(await loadModule(module), platform, describeMissingIndexes);
+  return { stdout, code: 0 };
+}
+
 async function runDocument({ module, platform, out }: CommandOf<'openapi'>): Promise<Outcome> {
   const document = await inApplication(await loadModule(module), platform, compileDocument);
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
   if (out === undefined) return { stdout: text, code: 0 };
-  writeFile(out, text);
-  return { stdout: `Wrote ${Object.keys(document.paths).length} paths to ${out}.\n`, code: 0 };
+  return writeFile(out, text, `Wrote ${Object.keys(document.paths).length} paths to ${out}.\n`);
 }
 
-function writeFile(name: string, text: string): void {
+function writeFile(name: string, text: string, stdout: string): Outcome {
   try {
     writeFileSync(name, text);
+    return { stdout, code: 0 };
   } catch (cause) {
     throw new CommandError(`${JSON.stringify(name)} cannot be written: ${reasonOf(cause)}.`, { cause });
   }

@@ -130,11 +130,8 @@ function disconnectDataSources(builder: TestingModuleBuilder, modules: ModulesCo
 function dataSourceNames(modules: ModulesContainer): Set<string> {
   const typeOrmModules = [...modules.values()].filter(({ metatype }) => metatype === TypeOrmModule);
   const tokens = typeOrmModules.flatMap(({ imports }) => [...imports].flatMap(({ exports }) => [...exports]));
-  const names = tokens.map((token) => {
-    if (token === DataSource) return 'default';
-    return typeof token === 'string' ? /^(.+)DataSource$/.exec(token)?.[1] : undefined;
-  });
-  return new Set(names.filter((name) => name !== undefined));
+  const nameOf = (token: unknown) => (typeof token === 'string' ? /^(.+)DataSource$/.exec(token)?.[1] : undefined);
+  return new Set(tokens.flatMap((token) => (token === DataSource ? 'default' : (nameOf(token) ?? []))));
 }
 
 /** The entity classes for which some module provides a repository of this data source. */

@@ -21,19 +21,19 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
     const { loginField } = optionsOf(app);
     const password = await readPassword();
     const fields = { [loginField]: login, password, ...(role !== undefined && { role }) };
-    const user = await app.get(UserAccounts, ANYWHERE).create(fields);
+    const user = await app.get(UserAccounts).create(fields);
     return `Created user ${user.id} with the role ${user.role}.`;
   },
   async role(app, command) {
     const { id } = await findUser(app, command);
-    const accounts = app.get(UserAccounts, ANYWHERE);
+    const accounts = app.get(UserAccounts);
     const fields = checkUser({ role: command.role }, accounts.checks, ['role']);
     const changed = await accounts.changeKeepingAdmin(String(id), fields);
     return `User ${id} has the role ${changed?.role} now.`;
   },
   async disable(app, command) {
     const { id } = await findUser(app, command);
-    await app.get(UserAccounts, ANYWHERE).changeKeepingAdmin(String(id), { active: false });
+    await app.get(UserAccounts).changeKeepingAdmin(String(id), { active: false });
     return `User ${id} cannot log in any more.`;
   },
   async reset(app, command) {
@@ -43,12 +43,10 @@ const ACTIONS: Readonly<Record<UserAction, Act>> = {
     if (!optionsOf(app).mailer)
       throw new CommandError('The application has no mailer. Set the option mailer of AuthModule.');
     if (user.email === null) throw new CommandError(`User ${user.id} has no e-mail address.`);
-    await app.get(MailedLinks, ANYWHERE).send('reset', user);
+    await app.get(MailedLinks).send('reset', user);
     return `A link for a new password was mailed to user ${user.id}.`;
   },
 };
-
-const ANYWHERE = { strict: false } as const;
 
 /** @throws CommandError where the application does not start, and where the change is refused */
 export function runUser(command: CommandOf<'user'>): Promise<Outcome> {
@@ -64,7 +62,7 @@ export function runUser(command: CommandOf<'user'>): Promise<Outcome> {
 
 function optionsOf(app: INestApplicationContext): ResolvedAuthOptions {
   try {
-    return app.get(AUTH_OPTIONS, ANYWHERE);
+    return app.get(AUTH_OPTIONS);
   } catch {
     throw new CommandError('The application has no users. Import AuthModule.forRoot(…) in its root module.');
   }
@@ -72,7 +70,7 @@ function optionsOf(app: INestApplicationContext): ResolvedAuthOptions {
 
 async function findUser(app: INestApplicationContext, { login }: CommandOf<'user'>): Promise<AuthUser> {
   const { loginField } = optionsOf(app);
-  const users = app.get<UserRepository>(UserRepository as never, ANYWHERE);
+  const users = app.get<UserRepository>(UserRepository as never);
   const user = await userByLogin(users, loginField, login);
   if (!user) throw new CommandError(`There is no user with the ${loginField} ${JSON.stringify(login)}.`);
   return user;

@@ -31,7 +31,7 @@ export type { Plan, RowRule } from './plan/plan.js';
 export type { ListParameters } from './query/list-query.js';
 export type { Comparison, Condition } from './sql/condition.js';
 export type { Call } from './store/call.js';
-export { relatedVisible, relationPath };
+export { and, compare, relatedVisible, relationPath };
 
 /** What an operation does with records: the owner may let others read what they cannot change. */
 export type Effect = 'read' | 'create' | 'change';
