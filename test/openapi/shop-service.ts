@@ -182,6 +182,7 @@ export const resources = (): CrudResource[] => [
     enableExists: true,
     enableCount: true,
     enableExport: true,
+    enableImport: true,
     enableBatch: true,
     maxBatchSize: 5,
     enableRestore: true,
