@@ -21,7 +21,7 @@ import { FILE_TYPES, receiveUpload } from './upload.js';
 /** All are checked before the first one is written, and are in memory until then. */
 const MAX_ATOMIC = 10_000;
 /** Records that are written in one transaction with `atomic=false`. */
-const PART = 500;
+const PART = 200;
 
 const NDJSON = 'application/x-ndjson';
 const RESULTS = '{"line":1,"status":201,"data":{"id":7}}\n{"line":2,"status":400,"message":"Record is not valid"}\n';
