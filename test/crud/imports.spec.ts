@@ -8,10 +8,11 @@ import { Controller, Post } from '@nestjs/common';
 import { CrudController, type HookContext, type HookValues } from 'declarest';
 import { IsEmail } from 'class-validator';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import type { Answer } from '../harness/client.js';
+import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
 import { ONE_PLATFORM, PLATFORMS } from '../harness/platforms.js';
 import { type CrudService, failure, startCrud, wrongFields } from './service.js';
+import { startShop, type Shop } from '../harness/shop.js';
 
 class Size {
   @Column({ type: 'int', nullable: true }) width!: number | null;
@@ -248,5 +249,42 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const answer = await service.send('POST', '/api/contacts/import', { body, ...ARE_LINES });
     const message = 'The file must have at most 10000 records; send atomic=false for more';
     expect([answer.status, answer.json]).toEqual([400, failure(message)]);
+  });
+});
+
+describe.each(ONE_PLATFORM)('for a caller with limits, on %s', (platform) => {
+  let shop: Shop;
+  let token: string;
+  const send = (body: string, query = '', sender = token): Promise<Answer> =>
+    request(shop.url, 'POST', `/api/products/import${query}`, { body, ...ARE_LINES, token: sender });
+  beforeAll(async () => {
+    shop = await startShop(platform, {
+      overridden: false,
+      products: {
+        enableImport: true,
+        scope: ({ user }) => user?.roles.includes('ADMIN') === true || { stock: 5 },
+        fieldPermissions: { description: { read: ['ADMIN'], write: ['ADMIN'] } },
+      },
+    });
+    token = await shop.register();
+  });
+  afterAll(() => shop.close());
+
+  it('needs a user as POST does', async () => {
+    const { url } = shop;
+    expect((await request(url, 'POST', '/api/products/import', { body: '{}', ...ARE_LINES })).status).toBe(401);
+  });
+
+  it('stores no record outside of the scope, and no field that the caller may not write', async () => {
+    const lamp = '{"name":"Lamp","price":3,"stock":5}\n';
+    const outside = '{"name":"Chair","price":3,"stock":6}\n';
+    const hidden = '{"name":"Bed","price":3,"stock":5,"description":"x"}\n';
+    expect((await send(lamp + outside)).status).toBe(403);
+    expect(wrongFields(await send(lamp + hidden))).toEqual(['lines[2].description']);
+    const results = linesOf(await send(lamp + outside + hidden, '?atomic=false'));
+    expect(results).toMatchObject([{ status: 201, data: { name: 'Lamp' } }, { status: 403 }, { status: 400 }]);
+    const admin = await shop.admin();
+    const { json } = await request(shop.url, 'GET', '/api/products', { token: admin });
+    expect(json.data).toMatchObject([{ name: 'Lamp', stock: 5, description: null }]);
   });
 });
