@@ -6,6 +6,8 @@ import {
   Any,
   ArrayContains,
   Between,
+  DataSource,
+  EntitySchema,
   Equal,
   ILike,
   In,
@@ -18,7 +20,6 @@ import {
   Not,
   Or,
   Raw,
-  type DataSource,
 } from 'typeorm';
 import type { CrudOptions, FieldPermission } from '../../../lib/crud/declare/crud-options.js';
 import { choosesDeleted, deletedIn } from '../../../lib/crud/operations/list.js';
@@ -142,6 +143,23 @@ describe('[9.1] the condition of a scope', () => {
         conditionOfWhere({ writer: 5 }, dataSource.getMetadata('Article'), { describe } as unknown as Database),
       ),
     ).toBe('The scope of Article needs a condition on writer.');
+  });
+
+  it('follows a relation to an entity without a class', async () => {
+    const id = { type: Number, primary: true } as const;
+    const shelf = new EntitySchema({ name: 'Shelf', columns: { id } });
+    const relation = { type: 'many-to-one', target: 'Shelf' } as const;
+    const book = new EntitySchema<{ id: number; shelf: object }>({
+      name: 'Book',
+      columns: { id },
+      relations: { shelf: relation },
+    });
+    const library = new DataSource({ type: 'better-sqlite3', database: ':memory:', entities: [shelf, book] });
+    await library.initialize();
+    const database = new Database(library, new ConnectionQueue(library));
+    const condition = conditionOfWhere({ shelf: { id: 5 } }, library.getMetadata('Book'), database);
+    expect(show(condition)).toBe('shelf{id eq 5}');
+    await library.destroy();
   });
 
   it('takes a record as its key alone', () => {
