@@ -510,7 +510,10 @@ describe('[3.4] warnings about cached routes', () => {
   class Timing {
     constructor(@Inject('CLOCK') readonly clock?: unknown) {}
   }
-  class Plain {}
+  /** Injects nothing. */
+  class Logging {
+    intercept = (): void => undefined;
+  }
 
   function warningsOfCache(
     routes: readonly Route[],
@@ -555,8 +558,8 @@ describe('[3.4] warnings about cached routes', () => {
 
   it.each<[what: string, interceptors: object[], isWarned: boolean]>([
     ['no interceptor', [], false],
-    ['interceptors that inject no cache', [new Timing(), new Plain()], false],
-    ['one interceptor among others that injects a cache', [new Plain(), new Caching(), new Timing()], true],
+    ['interceptors that inject no cache', [new Timing(), new Logging()], false],
+    ['one interceptor among others that injects a cache', [new Logging(), new Caching(), new Timing()], true],
   ])('with %s', (_, interceptors, isWarned) => {
     expect(warningsOfCache([route('GET /a')], [], interceptors)).toEqual(isWarned ? [cached('GET /a')] : []);
   });
