@@ -456,6 +456,14 @@ describe('tests', () => {
       .map(({ path }) => path);
     expect([...new Set(importers)]).toEqual(IMPORTERS_OF_INTERNALS);
   });
+
+  it('mutate only files that exist: Stryker ignores the name of a file that was renamed', async () => {
+    const config = (await import(new URL('../stryker.config.mjs', import.meta.url).href)) as {
+      readonly default: { readonly mutate: readonly string[] };
+    };
+    const paths = sources.map(({ path }) => `lib/${path}`);
+    expect(config.default.mutate.filter((path) => !paths.includes(path))).toEqual([]);
+  });
 });
 
 describe('files', () => {

@@ -169,6 +169,16 @@ describe('policies', () => {
     );
   });
 
+  it.each<[what: string, principals: (typeof principal | undefined)[], called: unknown[]]>([
+    ['no user', [undefined], []],
+    ['one of two users unknown', [principal, undefined], [principal]],
+  ])('[3.2] a policy that allows everybody refuses a request with %s', async (_, principals, called) => {
+    const seen: unknown[] = [];
+    const open: Requirement = { policy: policyOf('open', (user) => seen.push(user) > 0) };
+    expect(await checkPolicies([open], principals, request, () => undefined)).toEqual(refusedBy('open'));
+    expect(seen).toEqual(called);
+  });
+
   it('[3.2] a policy receives the principal and the request', async () => {
     const seen: unknown[] = [];
     await ask({ policy: policyOf('owner', (...args) => seen.push(...args) > 0) });

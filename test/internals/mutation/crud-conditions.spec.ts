@@ -7,6 +7,7 @@ import {
   and,
   compare,
   EVERYTHING,
+  keyIsAmong,
   NOTHING,
   or,
   type Condition,
@@ -16,7 +17,9 @@ import type { Plan } from '../../../lib/crud/plan/plan.js';
 import { conditionSql, joinsOf, parametersOf, RECORD } from '../../../lib/crud/sql/condition-sql.js';
 import { customOperator, type FilterOperator, type OperatorName } from '../../../lib/crud/sql/operators.js';
 import { type Kind, MATCHES } from '../../crud/filter-model.js';
+import { entityKey } from '../../../lib/entities/entity-key.js';
 import { openDatabase, planOf } from './articles.js';
+import { show } from './shown.js';
 
 const COLUMNS = [
   'article_id',
@@ -257,6 +260,26 @@ describe('[9.1] conditions that clients cannot send', () => {
     expect(await matching(condition())).toEqual(ids);
   });
 
+  it.each<[what: string, names: string[], held: unknown[], condition: string, ids: number[]]>([
+    ['a key', ['id'], [1, 3], 'id in 1 3', [1, 3]],
+    [
+      'a key of two columns',
+      ['pages', 'title'],
+      [
+        [0, 'beta!'],
+        [10, 'Beta'],
+        [-3, 'Beta'],
+      ],
+      '((pages eq 0 & title eq "beta!") | (pages eq 10 & title eq "Beta") | (pages eq -3 & title eq "Beta"))',
+      [3, 4],
+    ],
+    ['a key of two columns, without records', ['pages', 'title'], [], 'none', []],
+  ])('the records with one of several values of %s, and no others', async (_, names, held, condition, ids) => {
+    const among = keyIsAmong(entityKey(names.map(fieldOf)), held);
+    expect(show(among)).toBe(condition);
+    expect(await matching(among)).toEqual(ids);
+  });
+
   it('SQL with lists of other lengths has another shape', () => {
     const raw = (a: number[], b: number[]): Condition => ({
       kind: 'raw',
@@ -295,6 +318,16 @@ describe('[9.1] conditions that clients cannot send', () => {
   ])('on %s, binds a moment that its driver writes as %o as %o', (type, prepared, bound) => {
     const other = { options: { type }, driver: { preparePersistentValue: () => prepared } } as unknown as DataSource;
     expect(boundValues(is('readAt', 'eq', new Date(0)), other)).toEqual([bound, bound]);
+  });
+
+  it.each([
+    ['postgres', 1],
+    ['better-sqlite3', 0],
+    ['mysql', 0],
+  ])('on %s, a moment ends %d ms behind the value of the client, which has no microseconds', (type, more) => {
+    const driver = { preparePersistentValue: (value: unknown) => value };
+    const bound = boundValues(is('readAt', 'eq', new Date(5)), { options: { type }, driver } as unknown as DataSource);
+    expect(bound).toEqual([new Date(5), new Date(5 + more)]);
   });
 
   it.each<[field: string, depth: number, words: string]>([

@@ -23,7 +23,7 @@ import {
   hasRelations,
   withKey,
 } from '../../../lib/crud/query/record-request.js';
-import { RawQuery, rawQueryOf, sentKey } from '../../../lib/crud/query/raw-query.js';
+import { RawQuery, rawQueryOf, sentKey, withoutParameters } from '../../../lib/crud/query/raw-query.js';
 import type { ListQuery } from '../../../lib/crud/declare/envelope.js';
 import type { Paging } from '../../../lib/crud/declare/list-options.js';
 import { QueryErrors, refuseParameter } from '../../../lib/crud/query/query-errors.js';
@@ -306,6 +306,12 @@ describe('[4.4] the query string', () => {
   it('[7.9] has at most 4,096 bytes', () => {
     expect(Object.keys(sent(`x=${'ä'.repeat(2_047)}`))).toEqual(['x']);
     expect(() => sent(`x=${'ä'.repeat(2_047)}y`)).toThrow('The query string must be at most 4096 bytes long, got 4097');
+  });
+
+  it('loses the parameters that the application reads itself, and no others', () => {
+    const query = sent('a=1&trace=x&b=2&b=3');
+    expect({ ...withoutParameters(query, new Set(['trace', 'other'])) }).toEqual({ a: '1', b: ['2', '3'] });
+    expect({ ...withoutParameters(query, new Set()) }).toEqual({ a: '1', trace: 'x', b: ['2', '3'] });
   });
 
   it('is the parameter of handlers', () => {

@@ -6,6 +6,8 @@ import {
   Any,
   ArrayContains,
   Between,
+  DataSource,
+  EntitySchema,
   Equal,
   ILike,
   In,
@@ -18,7 +20,6 @@ import {
   Not,
   Or,
   Raw,
-  type DataSource,
 } from 'typeorm';
 import type { CrudOptions, FieldPermission } from '../../../lib/crud/declare/crud-options.js';
 import { choosesDeleted, deletedIn } from '../../../lib/crud/operations/list.js';
@@ -35,9 +36,11 @@ import { Database } from '../../../lib/crud/store/database.js';
 import { checkCreated, readBody } from '../../../lib/crud/write/bodies.js';
 import type { Field } from '../../../lib/entities/entity-schema.js';
 import { isKnownTo, UNRESTRICTED, type Permissions } from '../../../lib/entities/permissions.js';
-import { setStoredUser } from '../../../lib/http/caller.js';
+import { setAuthentication, setStoredUser } from '../../../lib/http/caller.js';
 import type { AuthenticationRequired } from '../../../lib/http/refusal.js';
 import type { Application } from '../../../lib/routes/application.js';
+import { declareRoute } from '../../../lib/routes/declared-route.js';
+import { makeRoute } from '../../../lib/routes/route.js';
 import { Article, callFor, Cover, Member, openDatabase, planOf, Tag, Writer } from './articles.js';
 import { show } from './shown.js';
 
@@ -127,6 +130,36 @@ describe('[9.1] the condition of a scope', () => {
     ],
   ])('%s', (_, where, condition) => {
     expect(show(read(where))).toBe(condition);
+  });
+
+  it('refuses a value for a relation by several columns: it would restrict only the first one', async () => {
+    const database = new Database(dataSource, new ConnectionQueue(dataSource));
+    const article = database.describe(dataSource.getMetadata('Article'));
+    const [pages] = article.fields.filter(({ name }) => name === 'pages');
+    const references = article.references.map((each) => ({ ...each, fields: [...each.fields, pages!] }));
+    const describe = () => ({ ...article, references });
+    expect(
+      await refusal(() =>
+        conditionOfWhere({ writer: 5 }, dataSource.getMetadata('Article'), { describe } as unknown as Database),
+      ),
+    ).toBe('The scope of Article needs a condition on writer.');
+  });
+
+  it('follows a relation to an entity without a class', async () => {
+    const id = { type: Number, primary: true } as const;
+    const shelf = new EntitySchema({ name: 'Shelf', columns: { id } });
+    const relation = { type: 'many-to-one', target: 'Shelf' } as const;
+    const book = new EntitySchema<{ id: number; shelf: object }>({
+      name: 'Book',
+      columns: { id },
+      relations: { shelf: relation },
+    });
+    const library = new DataSource({ type: 'better-sqlite3', database: ':memory:', entities: [shelf, book] });
+    await library.initialize();
+    const database = new Database(library, new ConnectionQueue(library));
+    const condition = conditionOfWhere({ shelf: { id: 5 } }, library.getMetadata('Book'), database);
+    expect(show(condition)).toBe('shelf{id eq 5}');
+    await library.destroy();
   });
 
   it('takes a record as its key alone', () => {
@@ -471,6 +504,21 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     expect(show((await begin(plan, call, 'findAll')).view.visible)).toBe('broaderId eq 5');
   });
 
+  it('[8.7] a path with only a part of the key of a related record requires no such record', async () => {
+    const below = compile({ endpoint: '/writers/:writerId/articles' });
+    const [writer] = below.schema.references.filter(({ fields }) => fields.some(({ name }) => name === 'writerId'));
+    const fields = [...writer!.fields, below.schema.fields.find(({ name }) => name === 'pages')!];
+    const visible = async (references: typeof below.schema.references) => {
+      const resource = { ...below, schema: { ...below.schema, references } };
+      const related = { relations: () => below.relations, referenced: below.referenced };
+      const plan = compilePlan(resource, dataSource.getRepository(Article), related, () => true, {} as Application);
+      const call = callFor(requestOf(undefined, { params: { writerId: '5' } }));
+      return show((await begin(plan, call, 'findAll')).view.visible);
+    };
+    expect(await visible([writer!])).toBe('(writerId eq 5 & writer{goneAt isNull} & deletedAt isNull)');
+    expect(await visible([{ ...writer!, fields }])).toBe('(writerId eq 5 & deletedAt isNull)');
+  });
+
   it('[8.7] the path of code outside of requests has values of the column', async () => {
     const call = callFor(requestOf(undefined, { params: { free: true } }));
     const { view } = await begin(compile({ endpoint: '/free/:free/articles' }), call, 'findAll');
@@ -512,6 +560,15 @@ describe('[9.1] [9.2] [8.4] [8.7] the view of a caller', () => {
     const call = callFor(requestOf(ANN));
     expect(await relatedVisible(plan, call)).toBe(await relatedVisible(plan, call));
     expect(contexts).toEqual([{ user: ANN, operation: 'findAll' }]);
+  });
+
+  it('[9.1] a key with fewer roles than its user stays in its own scope', async () => {
+    const scope = ({ user }: ScopeContext) => (user?.roles.includes('EDITOR') ? true : { pages: 3 });
+    const request = requestOf();
+    const principal = { ...ANN, roles: ['USER'] };
+    setAuthentication(request as never, { bearerWasSent: true, isKey: true, principal, whole: [ANN] });
+    const { view } = await begin(compile({ scope }), callFor(request), 'patch');
+    expect([show(view.visible), view.isScoped]).toEqual(['(pages eq 3 & deletedAt isNull)', true]);
   });
 
   it('[9.1] a scope may be a provider', async () => {
@@ -673,8 +730,8 @@ describe('[9.2] the owner', () => {
 
 describe('the plan of a resource', () => {
   const related = { relations: () => new Map<string, Plan>(), referenced: () => [] };
-  const planWhere = (isStarted: boolean) =>
-    compilePlan(compile(), dataSource.getRepository(Article), related, () => isStarted, {} as Application);
+  const planWhere = (isStarted: boolean, application: object = {}) =>
+    compilePlan(compile(), dataSource.getRepository(Article), related, () => isStarted, application as Application);
 
   it('keeps its store once the subscribers are known', () => {
     const [started, starting] = [planWhere(true), planWhere(false)];
@@ -687,6 +744,21 @@ describe('the plan of a resource', () => {
     const plan = planWhere(true);
     expect(plan.loadValidator()).toBeInstanceOf(Promise);
     expect(plan.loadValidator()).toBe(plan.loadValidator());
+  });
+
+  it('[8.2] knows the words in paths of other routes, which no record can have as its key', () => {
+    const handler = (): void => undefined;
+    declareRoute(handler, { declaredBy: 'a test', controllerPath: '/articles' });
+    const routes = [makeRoute('GET', '/articles/:id', handler), makeRoute('GET', '/articles/Search')];
+    const plan = planWhere(true, { routeTable: { routes } });
+    expect(plan.reservedKeys).toEqual(new Set(['search']));
+    expect(plan.reservedKeys).toBe(plan.reservedKeys);
+  });
+
+  it('translates failures by the providers of the application', async () => {
+    const translator = { translate: (message: string) => `translated ${message}` };
+    const plan = planWhere(true, { once: () => new Set([translator]) });
+    expect(await plan.failureTools().translate?.('Not found', {} as never)).toBe('translated Not found');
   });
 
   it('[8.3] takes the ids of links in a body', () => {

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { Inject } from '@nestjs/common';
 import {
   type Access,
   AUTHENTICATED as ANY_TOKEN,
@@ -9,9 +10,9 @@ import {
 import type { CompiledAccess } from '../../../lib/access/compiled-access.js';
 import { compileRoleHierarchy, type RoleHierarchy } from '../../../lib/access/role-hierarchy.js';
 import { compileRouteAccess } from '../../../lib/access/route-access.js';
-import { findRuleWarnings } from '../../../lib/access/rule-warnings.js';
+import { findCachedRoutes, findRuleWarnings } from '../../../lib/access/rule-warnings.js';
 import { declareRoute, type DeclaredRoute } from '../../../lib/routes/declared-route.js';
-import type { Route } from '../../../lib/routes/route.js';
+import { makeRoute, type Route } from '../../../lib/routes/route.js';
 import { AUTHENTICATED, DENIED, policy, PUBLIC, roles, route, rule } from './declared.js';
 
 const IS_CASE_SENSITIVE = false;
@@ -496,5 +497,78 @@ describe('warnings about generated routes', () => {
     const routes = ['POST /b', ['POST /a', { needsUser: 'enableIdempotency of Thing' }]] as const;
     const rules = [rule('POST /a', AUTHENTICATED), rule('POST /b', PUBLIC)];
     expect(warningsOfGenerated({ endpoint: '/a', routes }, rules)).toEqual([]);
+  });
+});
+
+describe('[3.4] warnings about cached routes', () => {
+  class Caching {
+    constructor(
+      @Inject('CLOCK') readonly clock?: unknown,
+      @Inject('CACHE_MANAGER') readonly cache?: unknown,
+    ) {}
+  }
+  class Timing {
+    constructor(@Inject('CLOCK') readonly clock?: unknown) {}
+  }
+  /** Injects nothing. */
+  class Logging {
+    intercept = (): void => undefined;
+  }
+
+  function warningsOfCache(
+    routes: readonly Route[],
+    rules: readonly Rule[],
+    interceptors: readonly object[] = [new Caching()],
+  ): string[] {
+    const inside = compileRouteAccess(routes, { rules, fallback: ANY_TOKEN }, IS_CASE_SENSITIVE);
+    return findCachedRoutes({ table: { controllerRoutes: routes }, inside } as unknown as CompiledAccess, interceptors);
+  }
+  const cached = (names: string): string =>
+    `A global interceptor injects CACHE_MANAGER: if it caches by URL, users get the answers of others at ${names}. Add @CacheKey() with a function that returns a key for each user, or undefined.`;
+
+  it.each<[what: string, routes: Route[], rules: Rule[], warnings: string[]]>([
+    ['a restricted GET', [route('GET /a')], [rule('/a', roles('A'))], [cached('GET /a')]],
+    ['a GET for all users', [route('GET /a')], [], [cached('GET /a')]],
+    ['no public GET', [route('GET /a')], [rule('/a', PUBLIC)], []],
+    ['no other method', [route('POST /a'), route('DELETE /a')], [], []],
+    ['no route whose key depends on the request', [generatedRoute('GET /a')], [], []],
+    ['no route without a handler', [makeRoute('GET', '/a')], [], []],
+    [
+      'no public GET beside a restricted one',
+      [route('GET /a'), route('GET /b')],
+      [rule('/a', PUBLIC)],
+      [cached('GET /b')],
+    ],
+    ['no public GET beside a restricted POST', [route('GET /a'), route('POST /a')], [rule('GET /a', PUBLIC)], []],
+    [
+      'a restricted GET beside a public POST',
+      [route('GET /a'), route('POST /a')],
+      [rule('POST /a', PUBLIC)],
+      [cached('GET /a')],
+    ],
+    [
+      'a GET of which a part is public',
+      [route('GET /a/:id')],
+      [rule('/a/**', AUTHENTICATED), rule('/a/me', PUBLIC)],
+      [cached('GET /a/:id')],
+    ],
+  ])('name %s', (_, routes, rules, warnings) => {
+    expect(warningsOfCache(routes, rules)).toEqual(warnings);
+  });
+
+  it.each<[what: string, interceptors: object[], isWarned: boolean]>([
+    ['no interceptor', [], false],
+    ['interceptors that inject no cache', [new Timing(), new Logging()], false],
+    ['one interceptor among others that injects a cache', [new Logging(), new Caching(), new Timing()], true],
+  ])('with %s', (_, interceptors, isWarned) => {
+    expect(warningsOfCache([route('GET /a')], [], interceptors)).toEqual(isWarned ? [cached('GET /a')] : []);
+  });
+
+  it.each<[count: number, names: string]>([
+    [5, 'GET /1, GET /2, GET /3, GET /4, GET /5'],
+    [7, 'GET /1, GET /2, GET /3, GET /4, GET /5 and 2 more'],
+  ])('name at most five of %d routes', (count, names) => {
+    const routes = Array.from({ length: count }, (_, index) => route(`GET /${index + 1}`));
+    expect(warningsOfCache(routes, [])).toEqual([cached(names)]);
   });
 });

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
-import { Authenticator } from '../../../lib/access/identity/authenticator.js';
+import { Authenticator, type Identified } from '../../../lib/access/identity/authenticator.js';
 import { AccountCredentials } from '../../../lib/auth/plugins/account-credentials.js';
 import { checkOwnClaims, readClaims } from '../../../lib/auth/tokens/claims.js';
 import { AccessTokens as Tokens, type TokenKey } from '../../../lib/auth/tokens/access-tokens.js';
@@ -155,6 +155,20 @@ describe('the options of tokens', () => {
     expect([signed, Number(exp) - Number(iat)]).toEqual([{ ...ANN, iss: 'shop' }, 86_400]);
     expect(verified(both, 'signed 1')).toEqual(ANN);
     expect(verified(both, tokensWith({ issuer: 'shop' }).sign(ANN))).toEqual(ANN);
+  });
+
+  it.each(['issuer', 'audience'])('[2.5] a key is told the %s, where only that is set', (option) => {
+    const given: unknown[] = [];
+    const signerOf: TokenKey['signerOf'] = (named) => (given.push(named), { sign: String, verify: () => undefined });
+    tokensWith({ tokenKeys: [{ secret: Buffer.alloc(0), signerOf }], [option]: 'shop' });
+    expect(given).toStrictEqual([{ [option]: 'shop' }]);
+  });
+
+  it('[2.5] the time of a token is in seconds', () => {
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(1_900_000_000_999);
+    const token = tokens(1).sign(ANN);
+    clock.mockRestore();
+    expect(claimsOf(token)).toMatchObject({ iat: 1_900_000_000, exp: 1_900_003_600 });
   });
 
   it('[2.5] a token with `crit` is none, whichever secret has signed it', () => {
@@ -501,6 +515,13 @@ describe('the caller of a request, with plugins', () => {
     setAuthentication(asked, bearer);
     await authenticator.reloadUser(asked);
     expect(authenticationOf(asked)).toEqual({ bearerWasSent: true });
+  });
+
+  it('[2.5] is the one whom a reader in front knows, whatever the token says', () => {
+    const token = makeToken();
+    const read = (known: Identified) => credentials().readToken(request, known);
+    expect(read({ bearerWasSent: true, token })?.principal).toMatchObject({ id: 1 });
+    expect(read({ bearerWasSent: true, token, principal: { id: 9, email: '', roles: ['USER'] } })).toBeUndefined();
   });
 
   it('[2.5] has the session of its token', () => {
