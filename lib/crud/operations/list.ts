@@ -73,12 +73,18 @@ interface RecordList {
 
 async function readNumberedPage({ store }: Plan, call: Call, selection: Selection, page: Page, count?: CountMode) {
   const { reader } = store;
-  const range = { limit: page.size, offset: (page.page - 1) * page.size };
-  const found = await findTotal(reader, call, selection.condition, count);
-  const records = await reader.find(call, { ...selection, range });
+  const [limit, offset] = [page.size, (page.page - 1) * page.size];
+  const records = await reader.find(call, { ...selection, range: { limit, offset } });
+  const { length } = records;
+  const isLast = length < limit && (length > 0 || offset === 0);
+  const seen = offset + length;
+  // The last page has no need of a count, unless the client asks for an estimate.
+  const isKnown = isLast && (count ?? 'exact') === 'exact';
+  const found = isKnown ? { figure: seen } : await findTotal(reader, call, selection.condition, count);
   if (!found) return { records, metadata: { pagination: page } };
   const { figure, mark } = found;
-  const total = mark ? withinPage(figure, range, records.length) : figure;
+  // Such a total is never below what the page shows.
+  const total = mark ? (isLast ? seen : Math.max(figure, seen)) : figure;
   const totals = { total, totalPages: Math.ceil(total / page.size), ...(mark && { [mark]: true as const }) };
   return { records, metadata: { pagination: { ...page, ...totals } } };
 }
@@ -91,12 +97,6 @@ async function findTotal(reader: Reader, call: Call, condition: Condition, count
   if (count !== 'capped') return { figure: await reader.count(call, condition) };
   const counted = await reader.countUpTo(call, condition, MOST_COUNTED + 1);
   return counted > MOST_COUNTED ? { figure: MOST_COUNTED, mark: 'capped' } : { figure: counted };
-}
-
-/** Such a total is never below what the page shows, and on the last page it is exact. */
-function withinPage(figure: number, { limit, offset }: Required<Selection>['range'], length: number): number {
-  const isLast = length < limit && (length > 0 || offset === 0);
-  return isLast ? offset + length : Math.max(figure, offset + length);
 }
 
 /** @param filter the condition that the client sent @throws 400 where the cursor is not of this sort and filter */
