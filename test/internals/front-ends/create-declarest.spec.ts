@@ -167,6 +167,8 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     });
     expect([status, ofPage['content-encoding'], ofPage['etag']]).toEqual([200, 'gzip', expect.any(String)]);
     expect(ofPage['content-security-policy']).toContain("script-src 'self'");
+    // A browser in the local network opens the pages over plain HTTP.
+    expect(ofPage['content-security-policy']).not.toContain('upgrade-insecure-requests');
     const statuses = (await Promise.all(sent)).map(({ status }) => status);
     child.signal('SIGTERM');
     await child.ended;
