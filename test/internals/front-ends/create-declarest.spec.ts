@@ -129,14 +129,13 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   let compiled: Compiled;
   let files: ReadonlyMap<string, string>;
   beforeAll(async () => {
-    files = applicationFiles(
-      { name: 'shop', platform, database: 'sqlite', logins: ['password'] } as never,
-      24,
-      '1.0.0',
-    );
+    const filesOn = (database: string) =>
+      applicationFiles({ name: 'shop', platform, database, logins: ['password'] } as never, 24, '1.0.0');
+    files = filesOn('sqlite');
     const sources = [...files].filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path));
     compiled = await compile([], {
       ...Object.fromEntries(sources),
+      'postgres/environment.ts': filesOn('postgres').get('src/environment.ts')!,
       'src/started.ts': `
         import 'reflect-metadata';
         import { createApp } from './create-app.js';
@@ -180,6 +179,16 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     // create-logins.spec.ts starts it with an origin in production, and with Fastify in development.
     if (platform === 'express')
       expect(await start({})).toEqual([[...Array<number>(6).fill(200), 401, 403, 200], 'http://localhost:5173']);
+  });
+
+  it.each([
+    ['src/started.js', 'JWT_SECRET'],
+    ['postgres/environment.js', 'JWT_SECRET, DATABASE_URL'],
+  ])('names in one sentence all variables that %s lacks in production', async (program, names) => {
+    const options = { cwd: folder, env: { NODE_ENV: 'production' } };
+    const { code, stderr } = await startChild(process.execPath, [join(compiled.directory, program)], options).ended;
+    const sentence = `Set ${names} in the environment: production needs each of them, as README.md says.\n`;
+    expect([code, stderr]).toEqual([1, sentence]);
   });
 });
 
