@@ -7,13 +7,22 @@ import { isSupportedNode } from '../../../packages/create-declarest/src/node-ver
 import { run } from '../../../packages/create-declarest/src/run.js';
 import { startChild } from '../../child-process.js';
 import { type Compiled, compile } from '../../compiled.js';
+import { startProxy } from '../../harness/busy-databases.js';
 import { request } from '../../harness/client.js';
+import { createDatabase, DATABASES } from '../../harness/databases.js';
 import { claims, makeToken } from '../../harness/tokens.js';
 import { writeApplication } from '../../../packages/create-declarest/src/write-application.js';
 
 const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
   ['sqlite', 'postgres'].map((database) => ({ platform, database })),
 );
+
+const STARTED = `
+import 'reflect-metadata';
+import { createApp } from './create-app.js';
+const app = await createApp({ logger: false });
+await app.listen(0, '127.0.0.1');
+console.log(await app.getUrl());`;
 
 let folder: string;
 beforeEach(async () => {
@@ -71,6 +80,7 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
       'src/create-app.ts',
       'src/data-source.ts',
       'src/environment.ts',
+      'src/health.controller.ts',
       'src/main.ts',
       'src/migrations/1767225600000-Initial.ts',
       'src/security.ts',
@@ -132,17 +142,12 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     const filesOn = (database: string) =>
       applicationFiles({ name: 'shop', platform, database, logins: ['password'] } as never, 24, '1.0.0');
     files = filesOn('sqlite');
-    const sources = [...files].filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path));
-    compiled = await compile([], {
-      ...Object.fromEntries(sources),
-      'postgres/environment.ts': filesOn('postgres').get('src/environment.ts')!,
-      'src/started.ts': `
-        import 'reflect-metadata';
-        import { createApp } from './create-app.js';
-        const app = await createApp({ logger: false });
-        await app.listen(0, '127.0.0.1');
-        console.log(await app.getUrl());`,
-    });
+    const sources = ['sqlite', 'postgres'].flatMap((database) =>
+      [...filesOn(database), ['src/started.ts', STARTED] as const]
+        .filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path))
+        .map(([path, text]) => [`${database}/${path}`, text] as const),
+    );
+    compiled = await compile([], Object.fromEntries(sources));
   });
   afterAll(() => compiled.remove());
 
@@ -150,7 +155,10 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   async function start(variables: Readonly<Record<string, string>>): Promise<unknown> {
     await writeFile(join(folder, '.env'), files.get('.env')!);
     const env = { DATABASE_FILE: ':memory:', ...variables };
-    const child = startChild(process.execPath, [join(compiled.directory, 'src/started.js')], { cwd: folder, env });
+    const child = startChild(process.execPath, [join(compiled.directory, 'sqlite/src/started.js')], {
+      cwd: folder,
+      env,
+    });
     const [url] = await child.says(/http:\S+/);
     const secret = secretOf(files);
     const tokens = [undefined, 'USER', 'ADMIN'].map(
@@ -168,6 +176,7 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     expect(ofPage['content-security-policy']).toContain("script-src 'self'");
     // A browser in the local network opens the pages over plain HTTP.
     expect(ofPage['content-security-policy']).not.toContain('upgrade-insecure-requests');
+    for (const path of ['/livez', '/readyz']) expect((await request(url, 'GET', path)).status).toBe(200);
     const statuses = (await Promise.all(sent)).map(({ status }) => status);
     child.signal('SIGTERM');
     await child.ended;
@@ -182,14 +191,50 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   });
 
   it.each([
-    ['src/started.js', 'JWT_SECRET'],
-    ['postgres/environment.js', 'JWT_SECRET, DATABASE_URL'],
-  ])('names in one sentence all variables that %s lacks in production', async (program, names) => {
+    ['sqlite', 'JWT_SECRET'],
+    ['postgres', 'JWT_SECRET, DATABASE_URL'],
+  ])('names in one sentence all variables that it lacks in production on %s', async (database, names) => {
+    const program = join(compiled.directory, database, 'src/started.js');
     const options = { cwd: folder, env: { NODE_ENV: 'production' } };
-    const { code, stderr } = await startChild(process.execPath, [join(compiled.directory, program)], options).ended;
+    const { code, stderr } = await startChild(process.execPath, [program], options).ended;
     const sentence = `Set ${names} in the environment: production needs each of them, as README.md says.\n`;
     expect([code, stderr]).toEqual([1, sentence]);
   });
+
+  if (DATABASES.includes('postgres'))
+    it('is alive, and not ready while PostgreSQL is away', async () => {
+      const network = await startProxy('postgres');
+      const { options, drop } = await createDatabase('postgres');
+      const { url: databaseUrl } = options as { url: string };
+      const child = startChild(process.execPath, [join(compiled.directory, 'postgres/src/started.js')], {
+        cwd: folder,
+        env: { NODE_ENV: 'production', JWT_SECRET: secretOf(files), DATABASE_URL: databaseUrl },
+      });
+      const [url] = await child.says(/http:\S+/);
+      const get = (path: string) => request(url, 'GET', path);
+      const statuses = async () => [(await get('/livez')).status, (await get('/readyz')).status];
+      expect(await statuses()).toEqual([200, 200]);
+
+      await network.stop();
+      expect(await statuses()).toEqual([200, 503]);
+      expect((await get('/readyz')).json).toEqual({ statusCode: 503, message: 'Service Unavailable' });
+      await network.start();
+      expect(await statuses()).toEqual([200, 200]);
+
+      network.dropsPackets = true;
+      // Some of them wait for a new connection, which takes five times as long as the check may.
+      const logins = ['a', 'b', 'c', 'd'].map((name) =>
+        request(url, 'POST', '/api/auth/login', { json: { email: `${name}@example.com`, password: 'correct horse' } }),
+      );
+      const first = await Promise.race([...logins, get('/readyz')]);
+      expect(first.json).toEqual({ statusCode: 503, message: 'Service Unavailable' });
+      expect((await get('/livez')).status).toBe(200);
+      child.signal('SIGKILL');
+      await Promise.allSettled([child.ended, ...logins]);
+      network.dropsPackets = false;
+      await drop();
+      await network.remove();
+    });
 });
 
 it.each([

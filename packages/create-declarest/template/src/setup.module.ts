@@ -1,16 +1,18 @@
-// What every service needs besides its declarations: the database, CORS, security headers, Swagger UI and the interface at /admin.
+// What every service needs besides its declarations: the database, health checks, CORS, security headers, Swagger UI and /admin.
 import { fileURLToPath } from 'node:url';
 import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import type { NestExpressApplication as Application } from '@nestjs/platform-express'; // {{APPLICATION_IMPORT}}
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { cors } from 'declarest';
 import { addAccess, serveDocuments, serveFolder } from 'declarest/openapi';
 import { describeService } from 'ra-data-declarest/description';
 import { databaseOptions } from './data-source.js';
 import { frontEndOrigin } from './environment.js';
+import { HealthController } from './health.controller.js';
 
-@Module({ imports: [TypeOrmModule.forRoot(databaseOptions)] })
+@Module({ imports: [TypeOrmModule.forRoot(databaseOptions), TerminusModule], controllers: [HealthController] })
 export class SetupModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
     if (frontEndOrigin) consumer.apply(cors(frontEndOrigin)).forRoutes('/api/*path');
