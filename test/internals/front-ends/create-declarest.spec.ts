@@ -1,7 +1,7 @@
 /** `npm create declarest`: what it writes for each variant, and what it refuses. `npm run test:create` starts the results. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { applicationFiles } from '../../../packages/create-declarest/src/application-files.js';
 import { isSupportedNode } from '../../../packages/create-declarest/src/node-version.js';
 import { run } from '../../../packages/create-declarest/src/run.js';
@@ -138,14 +138,17 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
 describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   let compiled: Compiled;
   let files: ReadonlyMap<string, string>;
+  let image: ReadonlyMap<string, string>;
   beforeAll(async () => {
-    const filesOn = (database: string) =>
-      applicationFiles({ name: 'shop', platform, database, logins: ['password'] } as never, 24, '1.0.0');
+    const filesOn = (database: string, ...logins: string[]) =>
+      applicationFiles({ name: 'shop', platform, database, logins: ['password', ...logins] } as never, 24, '1.0.0');
     files = filesOn('sqlite');
-    const sources = ['sqlite', 'postgres'].flatMap((database) =>
-      [...filesOn(database), ['src/started.ts', STARTED] as const]
+    image = filesOn('sqlite', 'passkey', 'second-factor');
+    const all = { sqlite: files, postgres: filesOn('postgres'), image };
+    const sources = Object.entries(all).flatMap(([name, written]) =>
+      [...written, ['src/started.ts', STARTED] as const]
         .filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path))
-        .map(([path, text]) => [`${database}/${path}`, text] as const),
+        .map(([path, text]) => [`${name}/${path}`, text] as const),
     );
     compiled = await compile([], Object.fromEntries(sources));
   });
@@ -184,7 +187,10 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   }
 
   it('closes its documentation in production, and allows no development origin', async () => {
-    expect(await start({ NODE_ENV: 'production' })).toEqual([[401, 403, 200, 401, 403, 200, 401, 403, 200], undefined]);
+    expect(await start({ NODE_ENV: 'production', FRONT_END_ORIGIN: '' })).toEqual([
+      [401, 403, 200, 401, 403, 200, 401, 403, 200],
+      undefined,
+    ]);
     // create-logins.spec.ts starts it with an origin in production, and with Fastify in development.
     if (platform === 'express')
       expect(await start({})).toEqual([[...Array<number>(6).fill(200), 401, 403, 200], 'http://localhost:5173']);
@@ -197,8 +203,37 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     const program = join(compiled.directory, database, 'src/started.js');
     const options = { cwd: folder, env: { NODE_ENV: 'production' } };
     const { code, stderr } = await startChild(process.execPath, [program], options).ended;
-    const sentence = `Set ${names} in the environment: production needs each of them, as README.md says.\n`;
+    const sentence = `Set ${names} in the environment: README.md describes what production needs.\n`;
     expect([code, stderr]).toEqual([1, sentence]);
+  });
+
+  it('starts in its image with its own .env, and HEALTHCHECK tells whether it answers', async () => {
+    const dockerfile = image.get('Dockerfile')!;
+    // What `docker run --env-file` reads.
+    const lines = image.get('.env')!.matchAll(/^(\w+)=(.*)$/gm);
+    const env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+    const { DATABASE_FILE: file = '' } = env;
+    expect(dockerfile).toContain(`\nVOLUME ${join('/app', dirname(file))}\n`);
+    const child = startChild(process.execPath, [join(compiled.directory, 'image/src/started.js')], {
+      cwd: folder,
+      env: { ...env, NODE_ENV: 'production' },
+    });
+    const [url] = await child.says(/http:\S+/);
+    expect(await readdir(join(folder, dirname(file)))).toContain(basename(file));
+
+    const [, command = ''] = /^HEALTHCHECK .*CMD (.*)$/m.exec(dockerfile) ?? [];
+    const [, ...args] = JSON.parse(command) as string[];
+    const checked = async () => {
+      const { code, stderr } = await startChild(process.execPath, args, {
+        cwd: folder,
+        env: { PORT: new URL(url).port },
+      }).ended;
+      return [code, stderr];
+    };
+    expect(await checked()).toEqual([0, '']);
+    child.signal('SIGTERM');
+    await child.ended;
+    expect(await checked()).toEqual([1, '']);
   });
 
   if (DATABASES.includes('postgres'))

@@ -10,7 +10,7 @@ export const isProduction = env['NODE_ENV'] === 'production';
 const required = ['JWT_SECRET']; // {{REQUIRED}}
 const missing = isProduction ? required.filter((name) => !env[name]) : [];
 if (missing.length > 0) {
-  console.error(`Set ${missing.join(', ')} in the environment: production needs each of them, as README.md says.`);
+  console.error(`Set ${missing.join(', ')} in the environment: README.md describes what production needs.`);
   process.exit(1);
 }
 
