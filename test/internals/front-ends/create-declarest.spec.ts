@@ -295,6 +295,18 @@ it.each([
   expect(isSupportedNode(version)).toBe(supported);
 });
 
+it.each([
+  [['my-service', '--', '--platform', 'fastify', '--login', 'google']],
+  [['--', 'my-service', '--platform=fastify', '--login=google']],
+  [['my-service', '--platform', 'fastify', '--login', 'google', '--']],
+])('takes options behind the separator that npx and pnpm pass on: %j', async (args) => {
+  expect(create(args).code).toBe(0);
+  const { dependencies } = JSON.parse((await filesBelow(join(folder, 'my-service'))).get('package.json')!) as {
+    dependencies: object;
+  };
+  expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(['@nestjs/platform-fastify', 'declarest-logins']));
+});
+
 it('prints the next commands', () => {
   const { code, output } = create(['my-service', '--database', 'postgres']);
   expect(code).toBe(0);
