@@ -49,7 +49,7 @@ export function readArguments(args: readonly string[], workingFolder: string): C
   if (!path) throw new UsageError('Give the folder of the new service: npm create declarest my-service.');
   if (extra !== undefined)
     throw new UsageError(
-      `Unexpected argument ${JSON.stringify(extra)}. npm passes options on only after "--": npm create declarest my-service -- --platform fastify.`,
+      `Unexpected argument ${JSON.stringify(extra)}: give one folder, and options after "--", which npm needs, as in npm create declarest my-service -- --platform fastify.`,
     );
   const folder = resolve(workingFolder, path);
   const name = basename(folder);
@@ -70,7 +70,7 @@ function parse(args: readonly string[]) {
   } catch (cause) {
     // Node's first sentence names the argument; the others are about positional arguments.
     const [sentence] = (cause as Error).message.split(/\.\s/);
-    throw new UsageError(`${sentence?.replace(/\.$/, '')}. Use --help for the list of options.`, { cause });
+    throw new UsageError(`${sentence?.replace(/\.$/, '')}: use --help for the list of options.`, { cause });
   }
 }
 

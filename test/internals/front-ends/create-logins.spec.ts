@@ -104,6 +104,7 @@ describe('the files', () => {
       const plain = filesFor([], { database });
       const kinds = kindsOf(others);
       expect([...files].filter(([, text]) => text.includes('{{')).map(([path]) => path)).toEqual([]);
+      expect(files.size).toBeLessThanOrEqual(35);
       expect([...files.keys()].filter((path) => !plain.has(path))).toEqual(others.length > 0 ? ['src/logins.ts'] : []);
 
       const dependencies = dependenciesOf(files);
