@@ -33,7 +33,8 @@ try {
   app.set('trust proxy', config.trustProxy);
   // Longer than a proxy keeps idle connections (nginx: 60 s), or writes that meet the end of one are answered with 502.
   app.getHttpServer().keepAliveTimeout = 65_000;
-  app.useSecurityHeaders();
+  // Otherwise pages that a browser opens over plain HTTP, as in a local network, stay blank. Over TLS, HSTS does the same.
+  app.useSecurityHeaders({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
   serveDocs(app);
   app.enableShutdownHooks(['SIGINT', 'SIGTERM'], { useProcessExit: true });
   await app.listen(config.port);

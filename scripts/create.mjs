@@ -183,6 +183,7 @@ async function withService(folder, env, use) {
 }
 
 async function useEndpoints(send) {
+  for (const path of ['/livez', '/readyz']) assert.equal((await send('GET', path)).status, 200);
   const registered = await send('POST', '/api/auth/register', USER);
   assert.equal(registered.status, 201);
   const { data } = await registered.json();
@@ -235,6 +236,7 @@ async function useFiles(send) {
   const opened = await send('GET', '/admin');
   assert.deepEqual([opened.status, new URL(opened.url).pathname], [200, '/admin/']);
   assert.match(opened.headers.get('content-security-policy'), /script-src 'self'/);
+  assert.doesNotMatch(opened.headers.get('content-security-policy'), /upgrade-insecure-requests/);
   const [, script] = /<script [^>]*src="\.\/([^"]+)"/.exec(await opened.text());
   const sent = await send('GET', `/admin/${script}`);
   assert.equal(sent.status, 200);

@@ -142,6 +142,9 @@ describe('the running shop', () => {
     const { headers } = await running.ask('GET', '/api/products');
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
     expect(headers).not.toHaveProperty('x-powered-by');
+    // Its pages work over plain HTTP too.
+    expect(headers['content-security-policy']).toContain("script-src 'self'");
+    expect(headers['content-security-policy']).not.toContain('upgrade-insecure-requests');
   });
 
   it('never prints a password from the environment, and later starts create nothing', async () => {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Choices } from './arguments.js';
-import { chooseLogins, type ChosenLogins } from './login-texts.js';
+import { chooseLogins, type ChosenLogins, list } from './login-texts.js';
 import { packageJson } from './package-json.js';
 import { DATABASES, PLATFORMS } from './variants.js';
 
@@ -21,10 +21,22 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
   const { name, platform, database } = choices;
   const logins = chooseLogins(choices.logins);
   const compiles = database === 'sqlite' && nodeMajor < 22;
+  const required = [
+    'JWT_SECRET',
+    ...(logins.usesOrigin ? ['FRONT_END_ORIGIN'] : []),
+    ...logins.variables,
+    // SQLite has a file by default.
+    ...(database === 'postgres' ? ['DATABASE_URL'] : []),
+  ];
   const texts: Texts = {
     NAME: name,
     JWT_SECRET: randomBytes(48).toString('base64url'),
     NODE: String(nodeMajor),
+    REQUIRED: list(
+      'const required = [',
+      required.map((name) => `'${name}'`),
+      '];',
+    ),
     // Packages include their binaries, except better-sqlite3 12, for which the larger image has a compiler.
     BUILD_IMAGE: compiles ? `node:${nodeMajor}` : `node:${nodeMajor}-slim`,
     INSTALL_OPTIONS: compiles ? '' : ' --ignore-scripts',

@@ -16,13 +16,13 @@ export interface Choices {
   readonly logins: readonly LoginName[];
 }
 
-export const USAGE = `Usage: npm create declarest <folder> [-- --platform express|fastify] [--database sqlite|postgres] [--login password,passkey,google]
+export const USAGE = `Usage: npm create declarest <folder> [-- --platform express|fastify] [--database sqlite|postgres] [--login passkey,google]
 
 Writes a NestJS service with declarest into a new or empty folder, and installs nothing.
 
   --platform <name>   ${Object.keys(PLATFORMS).join(' or ')}; default express
   --database <name>   ${Object.keys(DATABASES).join(' or ')}; default sqlite
-  --login <names>     a list of ${Object.keys(LOGINS).join(', ')}; default password
+  --login <names>     a list of ${Object.keys(LOGINS).join(', ')}; every service has password
   --yes, -y           accepted for scripts; the command never asks
   --help, -h          prints this text
   --version           prints the version
@@ -49,7 +49,7 @@ export function readArguments(args: readonly string[], workingFolder: string): C
   if (!path) throw new UsageError('Give the folder of the new service: npm create declarest my-service.');
   if (extra !== undefined)
     throw new UsageError(
-      `Unexpected argument ${JSON.stringify(extra)}. npm passes options on only after "--": npm create declarest my-service -- --platform fastify.`,
+      `Unexpected argument ${JSON.stringify(extra)}: give one folder, and options after "--", which npm needs, as in npm create declarest my-service -- --platform fastify.`,
     );
   const folder = resolve(workingFolder, path);
   const name = basename(folder);
@@ -65,11 +65,12 @@ export function readArguments(args: readonly string[], workingFolder: string): C
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    // npm removes the separator, and npx and pnpm do not. No folder is named like an option.
+    return parseArgs({ args: args.filter((each) => each !== '--'), options: OPTIONS, allowPositionals: true });
   } catch (cause) {
     // Node's first sentence names the argument; the others are about positional arguments.
     const [sentence] = (cause as Error).message.split(/\.\s/);
-    throw new UsageError(`${sentence?.replace(/\.$/, '')}. Use --help for the list of options.`, { cause });
+    throw new UsageError(`${sentence?.replace(/\.$/, '')}: use --help for the list of options.`, { cause });
   }
 }
 
@@ -81,10 +82,10 @@ function oneOf<T extends string>(option: string, value: string, table: Readonly<
 function readLogins(value: string): LoginName[] {
   const known = Object.keys(LOGINS) as LoginName[];
   const names: readonly string[] = value.split(',');
-  const isValid = names.includes('password') && names.every((name) => Object.hasOwn(LOGINS, name));
-  if (isValid) return known.filter((name) => names.includes(name));
+  if (names.every((name) => Object.hasOwn(LOGINS, name)))
+    return known.filter((name) => name === 'password' || names.includes(name));
   throw new UsageError(
-    `--login must be a list of ${known.join(', ')}, and password must be in it, got ${JSON.stringify(value)}.`,
+    `--login must be a list such as google,passkey of ${known.join(', ')}, got ${JSON.stringify(value)}.`,
   );
 }
 

@@ -12,19 +12,17 @@ export interface ChosenLogins {
   readonly code: Readonly<Record<string, string>>;
   /** Variables that production must set. */
   readonly variables: readonly string[];
+  /** Whether the plugins need the origin of the front end. */
+  readonly usesOrigin: boolean;
   /** For the placeholders of the template. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
 /** What `src/logins.ts` reads. */
-const SETTINGS = `import { frontEndOrigin, isProduction } from './environment.js';
+const SETTINGS = `import { frontEndOrigin } from './environment.js';
 
 /** Production must set the variable. Elsewhere a value that no provider knows lets the service start. */
-function setting(name: string, otherwise = name): string {
-  if (isProduction && !process.env[name]) throw new Error(\`\${name} must be set in production. README.md describes it.\`);
-  return process.env[name] || otherwise;
-}
-
+const setting = (name: string, otherwise = name): string => process.env[name] || otherwise;
 const origin = frontEndOrigin ?? setting('FRONT_END_ORIGIN');`;
 
 const AUTH = `const auth = AuthModule.forRoot({
@@ -45,6 +43,7 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
   const calls = plugins.map(({ call }) => call(logins.flatMap(({ provider }) => provider ?? [])));
   const variables = logins.flatMap((login) => login.variables ?? []);
   const environment = logins.flatMap((login) => login.environment ?? []);
+  const usesOrigin = calls.some((code) => code.includes('origin'));
   const notes = [...plugins, ...logins].flatMap(({ note }) => note ?? []);
   return {
     hasPlugins: plugins.length > 0,
@@ -52,6 +51,7 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
     routes: plugins.flatMap(({ routes }) => routes),
     code: Object.assign({}, ...[...plugins, ...logins].map(({ code }) => code)) as ChosenLogins['code'],
     variables,
+    usesOrigin,
     texts: {
       LOGIN_ENVIRONMENT: environment.join('\n'),
       LOGIN_NOTES: notes.join('\n'),
@@ -64,7 +64,7 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
         LOGINS_IMPORT: "import { logins } from './logins.js';",
         AUTH,
         PLUGIN_IMPORTS: importsOf(plugins, (each) => [each.name]),
-        SETTINGS: calls.some((code) => code.includes('origin')) ? SETTINGS : '',
+        SETTINGS: usesOrigin ? SETTINGS : '',
         LOGINS: list('export const logins = [', calls, '];'),
       }),
     },
@@ -78,7 +78,7 @@ const importsOf = <T extends Pick<Plugin, 'entry'>>(
 ): string => from.map((each) => `import { ${namesOf(each).join(', ')} } from '${each.entry}';`).join('\n');
 
 /** On one line of at most 120 characters, or each name on a line of its own. @param column where it starts */
-function list(start: string, names: readonly string[], end: string, column = 0): string {
+export function list(start: string, names: readonly string[], end: string, column = 0): string {
   const line = `${start}${names.join(', ')}${end}`;
   if (column + line.length <= 120) return line;
   return `${start.trimEnd()}\n${indent(names.map((name) => `${name},`).join('\n'))}\n${end.trimStart()}`;

@@ -9,6 +9,7 @@ const DEPENDENCIES: Versions = {
   '@nestjs/common': '^12.5.1',
   '@nestjs/core': '^12.5.1',
   '@nestjs/swagger': '^12.0.2',
+  '@nestjs/terminus': '^12.1.0',
   '@nestjs/typeorm': '^12.0.2',
   '@zxcvbn-ts/language-common': '^4.1.3',
   'reflect-metadata': '^0.2.2',

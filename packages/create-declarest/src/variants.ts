@@ -40,8 +40,8 @@ export const DATABASES = {
       ENVIRONMENT: `DATABASE_FILE=data/${name}.db`,
       DATABASE_VARIABLE: 'DATABASE_FILE',
       DATABASE_NOTE: 'The first start creates the database file.',
-      DOCKER_OPTIONS: `--env-file .env -e DATABASE_FILE=/data/${name}.db -v ${name}:/data`,
-      DOCKER_DATA: 'RUN mkdir /data && chown node:node /data\nVOLUME /data',
+      DOCKER_OPTIONS: `-p 3000:3000 --env-file .env -v ${name}:/app/data`,
+      DOCKER_DATA: 'RUN mkdir data && chown node:node data\nVOLUME /app/data',
     }),
   },
   postgres: {

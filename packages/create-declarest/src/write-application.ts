@@ -32,20 +32,20 @@ function assertEmpty(folder: string): void {
   } catch (cause) {
     throw cannotWrite(folder, cause);
   }
-  throw new UsageError(`${JSON.stringify(folder)} is not empty. Give a new or an empty folder.`);
+  throw new UsageError(`${JSON.stringify(folder)} is not empty: give a new or an empty folder.`);
 }
 
 function cannotWrite(folder: string, cause: unknown): UsageError {
   const { code, message } = cause as NodeJS.ErrnoException;
-  const reason = REASONS[code ?? ''] ?? message;
+  const reason = REASONS[code ?? ''] ?? `${message}; give another folder`;
   return new UsageError(`Cannot write to ${JSON.stringify(folder)}: ${reason}.`, { cause });
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'no space is left',
-  ENOTDIR: 'a part of the path is a file',
-  EEXIST: 'a part of the path is a file',
+  EACCES: 'permission denied; change its permissions, or give another folder',
+  EPERM: 'permission denied; change its permissions, or give another folder',
+  EROFS: 'the file system is read-only; give a folder elsewhere',
+  ENOSPC: 'no space is left; free some, or give a folder elsewhere',
+  ENOTDIR: 'a part of the path is a file; give another folder',
+  EEXIST: 'a part of the path is a file; give another folder',
 };

@@ -1,19 +1,28 @@
 /** `npm create declarest`: what it writes for each variant, and what it refuses. `npm run test:create` starts the results. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { applicationFiles } from '../../../packages/create-declarest/src/application-files.js';
 import { isSupportedNode } from '../../../packages/create-declarest/src/node-version.js';
 import { run } from '../../../packages/create-declarest/src/run.js';
 import { startChild } from '../../child-process.js';
 import { type Compiled, compile } from '../../compiled.js';
+import { startProxy } from '../../harness/busy-databases.js';
 import { request } from '../../harness/client.js';
+import { createDatabase, DATABASES } from '../../harness/databases.js';
 import { claims, makeToken } from '../../harness/tokens.js';
 import { writeApplication } from '../../../packages/create-declarest/src/write-application.js';
 
 const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
   ['sqlite', 'postgres'].map((database) => ({ platform, database })),
 );
+
+const STARTED = `
+import 'reflect-metadata';
+import { createApp } from './create-app.js';
+const app = await createApp({ logger: false });
+await app.listen(0, '127.0.0.1');
+console.log(await app.getUrl());`;
 
 let folder: string;
 beforeEach(async () => {
@@ -71,6 +80,7 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
       'src/create-app.ts',
       'src/data-source.ts',
       'src/environment.ts',
+      'src/health.controller.ts',
       'src/main.ts',
       'src/migrations/1767225600000-Initial.ts',
       'src/security.ts',
@@ -128,22 +138,19 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
 describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   let compiled: Compiled;
   let files: ReadonlyMap<string, string>;
+  let image: ReadonlyMap<string, string>;
   beforeAll(async () => {
-    files = applicationFiles(
-      { name: 'shop', platform, database: 'sqlite', logins: ['password'] } as never,
-      24,
-      '1.0.0',
+    const filesOn = (database: string, ...logins: string[]) =>
+      applicationFiles({ name: 'shop', platform, database, logins: ['password', ...logins] } as never, 24, '1.0.0');
+    files = filesOn('sqlite');
+    image = filesOn('sqlite', 'passkey', 'second-factor');
+    const all = { sqlite: files, postgres: filesOn('postgres'), image };
+    const sources = Object.entries(all).flatMap(([name, written]) =>
+      [...written, ['src/started.ts', STARTED] as const]
+        .filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path))
+        .map(([path, text]) => [`${name}/${path}`, text] as const),
     );
-    const sources = [...files].filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path));
-    compiled = await compile([], {
-      ...Object.fromEntries(sources),
-      'src/started.ts': `
-        import 'reflect-metadata';
-        import { createApp } from './create-app.js';
-        const app = await createApp({ logger: false });
-        await app.listen(0, '127.0.0.1');
-        console.log(await app.getUrl());`,
-    });
+    compiled = await compile([], Object.fromEntries(sources));
   });
   afterAll(() => compiled.remove());
 
@@ -151,7 +158,10 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   async function start(variables: Readonly<Record<string, string>>): Promise<unknown> {
     await writeFile(join(folder, '.env'), files.get('.env')!);
     const env = { DATABASE_FILE: ':memory:', ...variables };
-    const child = startChild(process.execPath, [join(compiled.directory, 'src/started.js')], { cwd: folder, env });
+    const child = startChild(process.execPath, [join(compiled.directory, 'sqlite/src/started.js')], {
+      cwd: folder,
+      env,
+    });
     const [url] = await child.says(/http:\S+/);
     const secret = secretOf(files);
     const tokens = [undefined, 'USER', 'ADMIN'].map(
@@ -167,6 +177,9 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     });
     expect([status, ofPage['content-encoding'], ofPage['etag']]).toEqual([200, 'gzip', expect.any(String)]);
     expect(ofPage['content-security-policy']).toContain("script-src 'self'");
+    // A browser in the local network opens the pages over plain HTTP.
+    expect(ofPage['content-security-policy']).not.toContain('upgrade-insecure-requests');
+    for (const path of ['/livez', '/readyz']) expect((await request(url, 'GET', path)).status).toBe(200);
     const statuses = (await Promise.all(sent)).map(({ status }) => status);
     child.signal('SIGTERM');
     await child.ended;
@@ -174,11 +187,89 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   }
 
   it('closes its documentation in production, and allows no development origin', async () => {
-    expect(await start({ NODE_ENV: 'production' })).toEqual([[401, 403, 200, 401, 403, 200, 401, 403, 200], undefined]);
+    expect(await start({ NODE_ENV: 'production', FRONT_END_ORIGIN: '' })).toEqual([
+      [401, 403, 200, 401, 403, 200, 401, 403, 200],
+      undefined,
+    ]);
     // create-logins.spec.ts starts it with an origin in production, and with Fastify in development.
     if (platform === 'express')
       expect(await start({})).toEqual([[...Array<number>(6).fill(200), 401, 403, 200], 'http://localhost:5173']);
   });
+
+  it.each([
+    ['sqlite', 'JWT_SECRET'],
+    ['postgres', 'JWT_SECRET, DATABASE_URL'],
+  ])('names in one sentence all variables that it lacks in production on %s', async (database, names) => {
+    const program = join(compiled.directory, database, 'src/started.js');
+    const options = { cwd: folder, env: { NODE_ENV: 'production' } };
+    const { code, stderr } = await startChild(process.execPath, [program], options).ended;
+    const sentence = `Set ${names} in the environment: README.md describes what production needs.\n`;
+    expect([code, stderr]).toEqual([1, sentence]);
+  });
+
+  it('starts in its image with its own .env, and HEALTHCHECK tells whether it answers', async () => {
+    const dockerfile = image.get('Dockerfile')!;
+    // What `docker run --env-file` reads.
+    const lines = image.get('.env')!.matchAll(/^(\w+)=(.*)$/gm);
+    const env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+    const { DATABASE_FILE: file = '' } = env;
+    expect(dockerfile).toContain(`\nVOLUME ${join('/app', dirname(file))}\n`);
+    const child = startChild(process.execPath, [join(compiled.directory, 'image/src/started.js')], {
+      cwd: folder,
+      env: { ...env, NODE_ENV: 'production' },
+    });
+    const [url] = await child.says(/http:\S+/);
+    expect(await readdir(join(folder, dirname(file)))).toContain(basename(file));
+
+    const [, command = ''] = /^HEALTHCHECK .*CMD (.*)$/m.exec(dockerfile) ?? [];
+    const [, ...args] = JSON.parse(command) as string[];
+    const checked = async () => {
+      const { code, stderr } = await startChild(process.execPath, args, {
+        cwd: folder,
+        env: { PORT: new URL(url).port },
+      }).ended;
+      return [code, stderr];
+    };
+    expect(await checked()).toEqual([0, '']);
+    child.signal('SIGTERM');
+    await child.ended;
+    expect(await checked()).toEqual([1, '']);
+  });
+
+  if (DATABASES.includes('postgres'))
+    it('is alive, and not ready while PostgreSQL is away', async () => {
+      const network = await startProxy('postgres');
+      const { options, drop } = await createDatabase('postgres');
+      const { url: databaseUrl } = options as { url: string };
+      const child = startChild(process.execPath, [join(compiled.directory, 'postgres/src/started.js')], {
+        cwd: folder,
+        env: { NODE_ENV: 'production', JWT_SECRET: secretOf(files), DATABASE_URL: databaseUrl },
+      });
+      const [url] = await child.says(/http:\S+/);
+      const get = (path: string) => request(url, 'GET', path);
+      const statuses = async () => [(await get('/livez')).status, (await get('/readyz')).status];
+      expect(await statuses()).toEqual([200, 200]);
+
+      await network.stop();
+      expect(await statuses()).toEqual([200, 503]);
+      expect((await get('/readyz')).json).toEqual({ statusCode: 503, message: 'Service Unavailable' });
+      await network.start();
+      expect(await statuses()).toEqual([200, 200]);
+
+      network.dropsPackets = true;
+      // Some of them wait for a new connection, which takes five times as long as the check may.
+      const logins = ['a', 'b', 'c', 'd'].map((name) =>
+        request(url, 'POST', '/api/auth/login', { json: { email: `${name}@example.com`, password: 'correct horse' } }),
+      );
+      const first = await Promise.race([...logins, get('/readyz')]);
+      expect(first.json).toEqual({ statusCode: 503, message: 'Service Unavailable' });
+      expect((await get('/livez')).status).toBe(200);
+      child.signal('SIGKILL');
+      await Promise.allSettled([child.ended, ...logins]);
+      network.dropsPackets = false;
+      await drop();
+      await network.remove();
+    });
 });
 
 it.each([
@@ -204,6 +295,18 @@ it.each([
   expect(isSupportedNode(version)).toBe(supported);
 });
 
+it.each([
+  [['my-service', '--', '--platform', 'fastify', '--login', 'google']],
+  [['--', 'my-service', '--platform=fastify', '--login=google']],
+  [['my-service', '--platform', 'fastify', '--login', 'google', '--']],
+])('takes options behind the separator that npx and pnpm pass on: %j', async (args) => {
+  expect(create(args).code).toBe(0);
+  const { dependencies } = JSON.parse((await filesBelow(join(folder, 'my-service'))).get('package.json')!) as {
+    dependencies: object;
+  };
+  expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(['@nestjs/platform-fastify', 'declarest-logins']));
+});
+
 it('prints the next commands', () => {
   const { code, output } = create(['my-service', '--database', 'postgres']);
   expect(code).toBe(0);
@@ -219,17 +322,22 @@ it('limits the driver of PostgreSQL', async () => {
   expect(dataSource).toContain("import { Socket } from 'node:net';\n");
 });
 
+/** It ends with the only full stop that is followed by a space or the end. */
+const ONE_SENTENCE = /^(?!.*[.!?]\s).+\.$/;
+
 describe('bad input', () => {
   it.each([
     [[], 'Give the folder of the new service'],
     [['my-service', '--platform', 'koa'], '--platform must be express or fastify, got "koa".'],
     [['my-service', '--database', 'oracle'], '--database must be sqlite or postgres, got "oracle".'],
-    [['my-service', '--colour'], "Unknown option '--colour'"],
-    [['my-service', 'fastify'], 'Unexpected argument "fastify".'],
+    [['my-service', '--colour'], "Unknown option '--colour': use --help for the list of options."],
+    [['my-service', '--login', '--yes'], "Option '--login' argument is ambiguous: use --help for the list of options."],
+    [['my-service', 'fastify'], 'Unexpected argument "fastify": give one folder, and options after "--"'],
     [['My Service'], 'must be a package name of lower-case letters'],
   ])('refuses %j with one sentence and exit code 2, and writes nothing', async (args, sentence) => {
     const { code, output } = create(args);
-    expect([code, output.includes(sentence), output.includes('\n')]).toEqual([2, true, false]);
+    expect([code, output]).toEqual([2, expect.stringContaining(sentence)]);
+    expect(output).toMatch(ONE_SENTENCE);
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -237,7 +345,7 @@ describe('bad input', () => {
     await mkdir(join(folder, 'my-service'));
     await writeFile(join(folder, 'my-service', 'notes.txt'), 'mine');
     const { code, output } = create(['my-service']);
-    expect([code, output]).toEqual([2, expect.stringContaining('is not empty. Give a new or an empty folder.')]);
+    expect([code, output]).toEqual([2, expect.stringContaining('is not empty: give a new or an empty folder.')]);
     expect([...(await filesBelow(join(folder, 'my-service')))]).toEqual([['notes.txt', 'mine']]);
   });
 
@@ -251,7 +359,10 @@ describe('bad input', () => {
   it('refuses a path below a file', async () => {
     await writeFile(join(folder, 'file'), '');
     const { code, output } = create(['file/my-service']);
-    expect([code, output]).toEqual([2, expect.stringContaining('a part of the path is a file')]);
+    expect([code, output]).toEqual([
+      2,
+      expect.stringMatching(/: a part of the path is a file; give another folder\.$/),
+    ]);
   });
 
   it('removes what it has written when a later file cannot be written', async () => {

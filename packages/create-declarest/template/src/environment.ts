@@ -7,6 +7,13 @@ const { env } = process;
 const isTest = env['NODE_ENV'] === 'test';
 export const isProduction = env['NODE_ENV'] === 'production';
 
+const required = ['JWT_SECRET']; // {{REQUIRED}}
+const missing = isProduction ? required.filter((name) => !env[name]) : [];
+if (missing.length > 0) {
+  console.error(`Set ${missing.join(', ')} in the environment: README.md describes what production needs.`);
+  process.exit(1);
+}
+
 export const port = Number(env['PORT'] || 3000);
 export const jwtSecret = env['JWT_SECRET'] || undefined;
 /** The origin whose pages may call the service from a browser. In production there is none unless the variable is set. */

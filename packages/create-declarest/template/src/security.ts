@@ -6,7 +6,7 @@ const DOCS = ['/docs/**', 'GET /docs-json'];
 
 export class Security extends SecurityConfig {
   configure(): void {
-    this.publicEndpoints('/admin/**', ...(isProduction ? [] : DOCS));
+    this.publicEndpoints('GET /livez', 'GET /readyz', '/admin/**', ...(isProduction ? [] : DOCS));
     this.requireAuth('/api/**');
     this.requireRole('ADMIN', 'GET /admin/resources.json', 'DELETE /api/tasks/*', ...(isProduction ? DOCS : []));
   }
