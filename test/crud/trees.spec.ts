@@ -398,8 +398,8 @@ const MOVES = 'must be an array without update, patch and patchMany';
 it.each<[what: string, entity: Type, options: object, says: string[]]>([
   ['a nested set whose nodes can be moved', NestedSet, {}, [MOVES, 'got none', '{ parentId: { write: "once" } }']],
   ['a nested set with PATCH', NestedSet, { operations: ['findAll', 'patch'] }, [MOVES, 'got an array with patch']],
-  ['a closure table with a level', Levelled, {}, ['without create, createMany, update', '@TreeLevelColumn']],
-  ['a tree with a composite key', Composite, {}, ['without create, createMany, update', 'a key of one column']],
+  ['a closure table with a level', Levelled, {}, ['without create, createMany, import, update', '@TreeLevelColumn']],
+  ['a tree with a composite key', Composite, {}, ['without create, createMany, import, update', 'a key of one column']],
   ['a tree that loses nodes', Orphaning, {}, ['an array without delete and deleteMany', 'got none', '`onDelete`']],
 ])('[4.8] [issue 11] %s refuses to start', async (_what, entity, options, says) => {
   const resources = [{ entity, endpoint: '/nodes', ...options }] as CrudResource[];

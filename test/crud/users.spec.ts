@@ -96,7 +96,7 @@ it.each<[what: string, resources: CrudResource[], says: string]>([
   [
     'with POST',
     [members({ operations: [...OPERATIONS, 'create'] })],
-    'CRUD option `operations` of Member must be an array without create and createMany, got an array with create. Set for example ["findAll", "findById", "patch"]: let users register, or create them by UserAccounts.',
+    'CRUD option `operations` of Member must be an array without create, createMany and import, got an array with create. Set for example ["findAll", "findById", "patch"]: let users register, or create them by UserAccounts.',
   ],
   [
     'with POST of a batch',
