@@ -517,10 +517,10 @@ class Run implements ModelRun<Step> {
   private async contents(): Promise<unknown[]> {
     const dataSource = this.app.app.get(DataSource, { strict: false });
     const tables = dataSource.entityMetadatas.filter(({ tableName }) => !/throttle/.test(tableName));
-    const rows = tables.map(async ({ tableName }): Promise<{ ceremony?: string }[]> =>
+    const rows = tables.map(async ({ tableName }): Promise<{ purpose?: string }[]> =>
       dataSource.query(`SELECT * FROM ${tableName}`),
     );
-    return (await Promise.all(rows)).map((all) => all.filter(({ ceremony }) => ceremony !== 'confirm'));
+    return (await Promise.all(rows)).map((all) => all.filter(({ purpose }) => purpose !== 'passkey confirm'));
   }
 
   private registered({ status, json }: Answer, found: NewMember, facts: Partial<User>): User {
