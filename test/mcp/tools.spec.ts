@@ -40,12 +40,12 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
 
   it('leaves out accounts, batches, denied operations, uploads and the endpoint itself', async () => {
     const names = await namesOf(await service.connect(ADMIN));
-    for (const name of ['login', 'createItems', 'updateItems', 'deleteItems', 'createLabel', 'upload'])
+    for (const name of ['login', 'createItems', 'updateItems', 'deleteItems', 'createLabel', 'importItems', 'upload'])
       expect(names).not.toContain(name);
     expect(names.filter((name) => /mcp/i.test(name))).toEqual([]);
     expect((await toolOf('deleteItem')).inputSchema.properties).not.toHaveProperty('purge');
     expect(service.logs.join('\n')).toMatch(
-      /Tools: \d+ at \/mcp, without upload \(its body is multipart\/form-data\)$/m,
+      /Tools: \d+ at \/mcp, without upload \(its body is multipart\/form-data\), importItems \(its body is application\/x-ndjson or text\/csv\)$/m,
     );
   });
 
