@@ -62,7 +62,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     return [1, 2, 3];
   };
 
-  const generated = (): Described[] => api.operations.filter(({ path }) => !path.startsWith('/api/auth'));
+  /** Without imports, whose body is a file: test/crud/imports.spec.ts sends them. */
+  const hasJson = ({ requestBody }: Described): boolean => !requestBody || 'application/json' in requestBody.content;
+  const generated = (): Described[] =>
+    api.operations.filter((each) => !each.path.startsWith('/api/auth') && hasJson(each));
 
   const send = async ({ method, path, body }: RandomRequest): Promise<Answer> =>
     request(url, method, path, {
