@@ -244,10 +244,12 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(HookedController.seen).toEqual(['a', 'a', 'b']);
   });
 
-  it('refuses more than 10,000 records with atomic=true', async () => {
-    const body = Array.from({ length: 10_001 }, (_, index) => `{"email":"u${index}@shop.example"}`).join('\n');
+  it.each([
+    ['10,000 records', Array.from({ length: 10_001 }, (_, index) => `{"email":"u${index}@shop.example"}`).join('\n')],
+    ['32 MiB', `{"email":"u@shop.example"}\n${' '.repeat(2 ** 25)}`],
+  ])('refuses more than %s with atomic=true', async (_, body) => {
     const answer = await service.send('POST', '/api/contacts/import', { body, ...ARE_LINES });
-    const message = 'The file must have at most 10000 records; send atomic=false for more';
+    const message = 'The file must have at most 10000 records in 33554432 bytes; send atomic=false for more';
     expect([answer.status, answer.json]).toEqual([400, failure(message)]);
   });
 });

@@ -11,7 +11,7 @@ import { setAtPath } from '../store/entity-values.js';
 import type { Upload } from './upload.js';
 
 /** Of text: a line of NDJSON or a record of CSV. */
-const MAX_LENGTH = 2 ** 20;
+const MAX_LENGTH = 2 ** 18;
 
 export interface FileRecord {
   /** The line of the file on which it begins; the first one is 1. */

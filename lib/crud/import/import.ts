@@ -16,10 +16,11 @@ import type { Call } from '../store/call.js';
 import { createRecords } from '../write/create-records.js';
 import { noName, refuseTransaction } from '../write/items.js';
 import { recordsOf, type FileRecord } from './file-records.js';
-import { FILE_TYPES, receiveUpload } from './upload.js';
+import { FILE_TYPES, receiveUpload, type Upload } from './upload.js';
 
 /** All are checked before the first one is written, and are in memory until then. */
 const MAX_ATOMIC = 10_000;
+const MAX_ATOMIC_BYTES = 2 ** 25;
 /** Records that are written in one transaction with `atomic=false`. */
 const PART = 200;
 
@@ -55,7 +56,7 @@ export const importFile = {
     const upload = await receiveUpload(call.request);
     try {
       const records = await recordsOf(task, upload);
-      const lines = isAtomic ? linesOf(await storeAll(task, records)) : storeParts(task, records);
+      const lines = isAtomic ? linesOf(await storeAll(task, records, upload)) : storeParts(task, records);
       const stream = Readable.from(lines, { objectMode: false }).once('close', () => void upload.remove());
       const file = new StreamableFile(stream, { type: `${NDJSON}; charset=utf-8` });
       return file.setErrorHandler((_, response) => (response as unknown as ServerResponse).destroy());
@@ -72,12 +73,14 @@ function* linesOf(results: readonly LineResult[]): Generator<string> {
   for (const result of results) yield `${JSON.stringify(result)}\n`;
 }
 
-async function storeAll(task: Task, records: AsyncIterable<FileRecord>): Promise<LineResult[]> {
+async function storeAll(task: Task, records: AsyncIterable<FileRecord>, { bytes }: Upload): Promise<LineResult[]> {
+  const limits = `${MAX_ATOMIC} records in ${MAX_ATOMIC_BYTES} bytes`;
+  const tooLarge = new BadRequestException(`The file must have at most ${limits}; send atomic=false for more`);
+  if (bytes > MAX_ATOMIC_BYTES) throw tooLarge;
   const all: FileRecord[] = [];
   for await (const record of records) {
     all.push(record);
-    if (all.length > MAX_ATOMIC)
-      throw new BadRequestException(`The file must have at most ${MAX_ATOMIC} records; send atomic=false for more`);
+    if (all.length > MAX_ATOMIC) throw tooLarge;
   }
   const nameOf = (index: number): string => `lines[${all[index]?.line}]`;
   return createRecords(task, all, nameOf, (created) => resultsOf(all, created), bodyOf);

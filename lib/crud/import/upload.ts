@@ -1,6 +1,6 @@
 /** Receives an uploaded file as a temporary one, so that nothing waits for the client while records are written. */
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ export const FILE_TYPES = ['application/x-ndjson', 'text/csv'] as const;
 export interface Upload {
   readonly type: (typeof FILE_TYPES)[number];
   readonly path: string;
+  readonly bytes: number;
   remove(): Promise<void>;
 }
 
@@ -33,7 +34,7 @@ export async function receiveUpload(request: HttpRequest): Promise<Upload> {
     const isCut = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
     throw isCut ? new BadRequestException('The file ended early') : error;
   }
-  return { type, path, remove };
+  return { type, path, bytes: (await stat(path)).size, remove };
 }
 
 function typeOf({ headers }: HttpRequest): Upload['type'] {
