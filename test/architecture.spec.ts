@@ -46,7 +46,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/idempotency': 126,
   'crud/import': 411,
   'crud/nest': 1_415,
-  'crud/operations': 898,
+  'crud/operations': 897,
   'crud/plan': 889,
   'crud/query': 907,
   'crud/read': 432,

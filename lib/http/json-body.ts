@@ -6,7 +6,7 @@ export const MERGE_PATCH = 'application/merge-patch+json';
 const JSON_TYPES = ['application/json'];
 
 /** JSON is UTF-8 (RFC 8259 §8.1). */
-function isOfType(contentType: string, types: readonly string[]): boolean {
+export function isOfType(contentType: string, types: readonly string[]): boolean {
   const { type, parameters } = parse(contentType);
   return types.includes(type) && /^utf-?8$/i.test(parameters['charset'] ?? 'utf-8');
 }

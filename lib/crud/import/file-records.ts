@@ -131,7 +131,8 @@ function columnsOf({ plan, view }: Task, header: readonly Cell[]): readonly Colu
   });
   const record = {};
   for (const { path } of columns) setAtPath(record, path, '');
-  const repeated = names.filter((name, index) => names.indexOf(name) < index);
+  const seen = new Set<string>();
+  const repeated = names.filter((name) => seen.size === seen.add(name).size);
   const errors = [
     ...plan.readBody(record, 'create', view.permissions).errors,
     ...repeated.map((field) => ({ field, message: 'is a column twice' })),
@@ -152,8 +153,7 @@ function readRow(task: Task, columns: readonly Column[], row: readonly Cell[]): 
 }
 
 const unchanged = (cell: Cell): unknown => cell;
-
-const JSON_TYPES: readonly unknown[] = ['json', 'jsonb', 'simple-json'];
+export const JSON_TYPES: readonly unknown[] = ['json', 'jsonb', 'simple-json'];
 
 /** An export puts an apostrophe before a text that a spreadsheet would run. */
 const plainText = (cell: string): string => cell.replace(/^'(?=[=+\-@\t\r])/, '');

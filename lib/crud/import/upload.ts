@@ -1,14 +1,15 @@
 /** Receives an uploaded file as a temporary one, so that nothing waits for the client while records are written. */
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
-import { parse } from 'content-type';
+import { notify } from '../../http/failure.js';
 import type { HttpRequest } from '../../http/http-request.js';
+import { isOfType } from '../../http/json-body.js';
 
 const MAX_BYTES = 2 ** 30;
 
@@ -26,22 +27,21 @@ export async function receiveUpload(request: HttpRequest): Promise<Upload> {
   const type = typeOf(request);
   const folder = await mkdtemp(join(tmpdir(), 'declarest-import-'));
   const path = join(folder, 'file');
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const remove = () => notify('Removing an uploaded file', () => rm(folder, { recursive: true, force: true }));
+  const file = createWriteStream(path);
   try {
-    await pipeline(bodyOf(request), checked, createWriteStream(path));
+    await pipeline(bodyOf(request), checked, file);
   } catch (error) {
     await remove();
-    const isCut = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+    const isCut = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(String((error as { code?: string }).code));
     throw isCut ? new BadRequestException('The file ended early') : error;
   }
-  return { type, path, bytes: (await stat(path)).size, remove };
+  return { type, path, bytes: file.bytesWritten, remove };
 }
 
 function typeOf({ headers }: HttpRequest): Upload['type'] {
-  const { type, parameters } = parse(headers['content-type'] ?? '');
-  const known = FILE_TYPES.find((each) => each === type);
-  const isPlain = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
-  if (known && isPlain && /^utf-?8$/i.test(parameters['charset'] ?? 'utf-8')) return known;
+  const known = FILE_TYPES.find((each) => isOfType(headers['content-type'] ?? '', [each]));
+  if (known && /^(identity)?$/i.test(headers['content-encoding'] ?? '')) return known;
   throw new UnsupportedMediaTypeException(`The file must be ${FILE_TYPES.join(' or ')} in UTF-8`);
 }
 

@@ -1,6 +1,7 @@
 /** Records as lines of CSV (RFC 4180). */
 import { valueAt } from '../../entities/entity-instances.js';
 import type { Field } from '../../entities/entity-schema.js';
+import { JSON_TYPES } from '../import/file-records.js';
 import type { RecordRequest } from '../query/record-request.js';
 
 export const csvHeader = ({ fields, linked }: RecordRequest): string =>
@@ -17,8 +18,6 @@ const idsOf = (ids: readonly unknown[]): string =>
   ids.some((id) => typeof id === 'string') ? quoted(defused(ids.join(' '))) : ids.join(' ');
 
 const lineOf = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
-
-const JSON_TYPES: readonly unknown[] = ['json', 'jsonb', 'simple-json'];
 
 /** NULL is an empty cell, an empty text is `""`. */
 function cellOf(value: unknown, { type, column }: Field): string {
