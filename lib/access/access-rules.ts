@@ -68,7 +68,7 @@ export class AccessRules implements AppliedRules, OnModuleInit, OnApplicationBoo
   private report(compiled: CompiledAccess, handlers: readonly ContextHandler[], roleNames: ReadonlySet<string>): void {
     const { strict, defaultAccess } = this.options;
     const { rules, fallback } = compiled.policy;
-    this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
+    if (Logger.isLevelEnabled('log')) this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
     if (this.configs.size === 0 && defaultAccess === undefined)
       this.logger.warn(
         'No SecurityConfig found: every route that declares no access itself is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',

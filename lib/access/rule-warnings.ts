@@ -58,6 +58,8 @@ const namesWithoutRule = ({ entries }: RouteAccess): string =>
 
 const nameOf = ({ method, path }: RouteEntry): string => `${method} ${path}`;
 
+const routeOf = ({ method, template }: RouteEntry): string => `${method} ${template}`;
+
 const coversRoute = (pattern: Pattern, path: string): boolean =>
   relationTo(pattern, shapesOf(path), foldWidely) === 'covers';
 
@@ -119,12 +121,10 @@ function rulesOfOnly({ access }: RouteEntry, { access: other }: RouteEntry): str
 
 /** A POST with an `Idempotency-Key` is refused without a user. */
 function findPublicRoutesForUsers({ table, inside }: CompiledAccess): string[] {
+  const open = new Set(inside.entries.filter(({ access }) => access.kind === 'public').map(routeOf));
   return table.controllerRoutes.flatMap(({ method, path, handler }) => {
     const option = declaredRoute(handler)?.needsUser;
-    const isPublic = inside.entries.some(
-      (entry) => entry.template === path && entry.method === method && entry.access.kind === 'public',
-    );
-    if (option === undefined || method !== 'POST' || !isPublic) return [];
+    if (option === undefined || method !== 'POST' || !open.has(`POST ${path}`)) return [];
     return [`${method} ${path} is public, but ${option} requires a user. Restrict the route, or remove the option.`];
   });
 }
@@ -134,12 +134,12 @@ export function findCachedRoutes({ table, inside }: CompiledAccess, interceptors
   const dependenciesOf = ({ constructor }: object): readonly { readonly param: unknown }[] =>
     (Reflect.getMetadata('self:paramtypes', constructor) ?? []) as readonly { readonly param: unknown }[];
   const usesCache = interceptors.some((each) => dependenciesOf(each).some(({ param }) => param === 'CACHE_MANAGER'));
-  const names = table.controllerRoutes.flatMap(({ method, path, handler }) => {
-    const isCached = usesCache && method === 'GET' && handler !== undefined && !hasCacheKey(handler);
-    const entries = inside.entries.filter((entry) => entry.template === path && entry.method === method);
-    return isCached && entries.some(({ access }) => access.kind !== 'public') ? `${method} ${path}` : [];
-  });
-  if (names.length === 0) return [];
+  const restricted = new Set(inside.entries.filter(({ access }) => access.kind !== 'public').map(routeOf));
+  const cached = table.controllerRoutes.filter(
+    ({ method, handler }) => method === 'GET' && handler && !hasCacheKey(handler),
+  );
+  const names = cached.map(({ path }) => `GET ${path}`).filter((name) => restricted.has(name));
+  if (!usesCache || names.length === 0) return [];
   const others = names.length > 5 ? ` and ${names.length - 5} more` : '';
   return [
     `A global interceptor injects CACHE_MANAGER: if it caches by URL, users get the answers of others at ${names.slice(0, 5).join(', ')}${others}. Add @CacheKey() with a function that returns a key for each user, or undefined.`,

@@ -47,10 +47,7 @@ export async function compileAccess(app: INestApplication): Promise<CompiledAcce
 
 /** The document with the access rules, as far as the application has rules. @throws CommandError */
 export async function compileDocument(app: INestApplication): Promise<OpenAPIObject> {
-  const swagger = await loadSwagger((sentence) => {
-    throw new CommandError(sentence);
-  });
-  if (!swagger) throw new CommandError('@nestjs/swagger is missing. Install it: npm install @nestjs/swagger.');
+  const swagger = await loadSwagger((sentence) => new CommandError(sentence));
   const manifest = existsSync('package.json') && parseJson(readFileSync('package.json', 'utf8'));
   const { name = 'API', version = '0.0.0', description = '' } = (manifest || {}) as Readonly<Record<string, string>>;
   const builder = new swagger.DocumentBuilder().setTitle(name).setVersion(version).setDescription(description);

@@ -13,7 +13,6 @@ import type { ResolvedCrudOptions } from './declare/resolve-options.js';
 import { optionsOf } from './declare/declared-options.js';
 import { resolveModuleOptions, type CrudModuleOptions } from './declare/filter-operators.js';
 import { crudApplicationOf, MODULE_OPTIONS } from './nest/crud-application.js';
-import { describeOnce } from './nest/describe-controllers.js';
 import { prepareController } from './nest/routes.js';
 import { assertKnown } from './plan/resource.js';
 import { beginRouting, checkDeclarations, finishStartup, prepareAdapter } from './nest/startup.js';
@@ -52,14 +51,7 @@ export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootst
     if (resources.length === 0) refuse('called with at least one resource', 'none');
     const controllers = resources.map(controllerOf);
     const imports = repositoriesOf(controllers.map((controller) => optionsOf(controller) as ResolvedCrudOptions));
-    const dataSources = [...new Set(controllers.map((each) => optionsOf(each)?.dataSource))];
-    const tokens = dataSources.map((name) => ({ token: getDataSourceToken(name) as string, optional: true }));
-    const describing: FactoryProvider = {
-      provide: describeOnce,
-      inject: [ModuleRef, ...tokens],
-      useFactory: describeOnce,
-    };
-    return { module: CrudModule, imports, controllers, providers: [describing], exports: imports };
+    return { module: CrudModule, imports, controllers, exports: imports };
   }
 
   configure(): void {

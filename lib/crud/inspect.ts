@@ -1,6 +1,6 @@
 /** What the access table, the command line and tests read of generated resources. They know nothing else of lib/crud. */
 import type { ModuleRef } from '@nestjs/core';
-import { loadSchemaRefinements } from '../entities/class-validation.js';
+import { schemaRefinements } from '../entities/class-validation.js';
 import type { Field } from '../entities/entity-schema.js';
 import { setRoleHierarchy, type Principal } from '../http/caller.js';
 import type { HttpRequest } from '../http/http-request.js';
@@ -187,7 +187,7 @@ export async function documentControllers(moduleRef: ModuleRef) {
   const crud = crudApplicationOf(moduleRef);
   const plans = crud.controllers.map((each) => [each, crud.planOfController(each)] as const);
   const byOptions = new Map(plans.map(([, plan]) => [plan.options, plan]));
-  const resources = describeResources([...byOptions.keys()], crud.databaseOf, await loadSchemaRefinements());
+  const resources = describeResources([...byOptions.keys()], crud.databaseOf, schemaRefinements());
   const reachable = new Set([...resources.values()].flatMap(reachableFrom));
   const documentAll = (narrow: (resource: DescribedResource) => DescribedResource) => {
     const narrowed = ({ options }: Plan) => narrow(resources.get(options) as DescribedResource);

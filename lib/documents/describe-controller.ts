@@ -1,33 +1,53 @@
 /** Gives the decorators of @nestjs/swagger to a controller: what SwaggerModule.createDocument reads. */
-import { createRequire } from 'node:module';
-import type { Type } from '@nestjs/common';
+import type { Logger, Type } from '@nestjs/common';
 import { INTEGERS, MOMENT } from '../entities/json-schema.js';
+import { requireOptional } from '../entities/optional-package.js';
 import { isObject } from '../options/option-table.js';
 import { exampleOf } from './examples.js';
 import { AUTH_FAILURE, FAILURE, REFUSAL } from './failures.js';
 import { PAGINATION, type ControllerDocument, type OperationDocument } from './operation-document.js';
-import type { ParameterDocument, ResponseDocument } from './operation-document.js';
+import type { ResponseDocument } from './operation-document.js';
 
-export type Swagger = typeof import('@nestjs/swagger');
-
-/** `undefined` where it is not installed, or in an older version, which is warned about. */
-export async function loadSwagger(warn: (sentence: string) => void, version = installedVersion()) {
-  if (version === undefined) return undefined;
-  if (Number.parseInt(version, 10) >= 12) return import('@nestjs/swagger').catch(() => undefined);
-  const problem = `The OpenAPI document has the routes of declarest only: it needs @nestjs/swagger 12, got ${version}`;
-  return void warn(`${problem}. Run npm install @nestjs/swagger@12.`);
+/** For a document. @throws what `refuse` makes of a sentence, where the library is missing or older */
+export async function loadSwagger(refuse: (sentence: string) => Error) {
+  let problem = '@nestjs/swagger is missing. Run npm install @nestjs/swagger.';
+  if (isReadable((sentence) => (problem = sentence))) return import('@nestjs/swagger');
+  throw refuse(problem);
 }
 
-function installedVersion(): string | undefined {
-  try {
-    return (createRequire(import.meta.url)('@nestjs/swagger/package.json') as { readonly version: string }).version;
-  } catch {
-    return undefined;
+/** Whether the @nestjs/swagger that is installed, if any, reads these descriptions. */
+export function isReadable(warn: (sentence: string) => void, version = installedVersion()): boolean {
+  const isOld = version !== undefined && Number.parseInt(version, 10) < 12;
+  const problem = `The OpenAPI document has the routes of declarest only: it needs @nestjs/swagger 12, got ${version}`;
+  if (isOld) warn(`${problem}. Run npm install @nestjs/swagger@12.`);
+  return version !== undefined && !isOld;
+}
+
+const installedVersion = (): string | undefined =>
+  requireOptional<{ readonly version: string }>('@nestjs/swagger/package.json')?.version;
+
+/** The key of the metadata of a decorator of @nestjs/swagger, whose import takes 0.2 s, also where nobody reads a document. */
+const keyOf = (name: string): string => `swagger/${name}`;
+export const SCHEMA = keyOf('apiSchema');
+const EXCLUDED = keyOf('apiExcludeController');
+
+/** Describes controllers when a document asks whether one of them is excluded, which is the first that it reads. */
+export function describeWhenRead(logger: Logger, controllers: readonly object[], describe: () => void): void {
+  if (!isReadable((sentence) => logger.warn(sentence))) return;
+  let isDescribed = false;
+  const exclusion = {
+    get 0(): boolean {
+      return !(isDescribed ||= (describe(), true));
+    },
+  };
+  for (const controller of controllers) {
+    const [isExcluded] = [Reflect.getMetadata(EXCLUDED, controller) as unknown].flat();
+    // `@ApiExcludeController()` of the application stays.
+    if (isExcluded !== true) Reflect.defineMetadata(EXCLUDED, exclusion, controller);
   }
 }
 
 export function describeController(
-  swagger: Swagger,
   controller: Pick<Type, 'prototype'>,
   { tag, operations, schemas: known }: ControllerDocument,
 ): void {
@@ -38,31 +58,12 @@ export function describeController(
     class Model {
       readonly document = name;
     }
-    // Its types name two members only, but every member becomes one of the schema.
-    swagger.ApiSchema({ type: undefined, properties: undefined, ...schema, name } as object)(Model);
+    Reflect.defineMetadata(SCHEMA, [{ type: undefined, properties: undefined, ...schema, name }], Model);
     return Model;
   });
-  decorate(controller, [swagger.ApiExtraModels(...models), swagger.ApiTags(tag)]);
+  describe(controller, { apiExtraModels: models, apiUseTags: [tag] });
   const methods = controller.prototype as Readonly<Record<string, object>>;
-  for (const [name, operation] of operations)
-    decorate(methods[name] as object, operationDecorators(swagger, operation, schemas));
-}
-
-const API_SCHEMA = 'swagger/apiSchema';
-
-/**
- * Gives the class of an entity, by which an application may describe routes of its own, another name than the schema of
- * generated answers has.
- * @param taken the names of schemas, to which the new one is added
- */
-export function nameSchemaOf(swagger: Swagger, entity: Type, taken: Set<string>): void {
-  const own = (Reflect.getOwnMetadata(API_SCHEMA, entity) as readonly { readonly name?: string }[] | undefined)?.at(-1);
-  let name = own?.name ?? entity.name;
-  if (taken.has(name)) {
-    while (taken.has(name)) name += 'Entity';
-    swagger.ApiSchema({ ...own, name })(entity);
-  }
-  taken.add(name);
+  for (const [name, operation] of operations) describe(methods[name] as object, metadataOf(operation, schemas));
 }
 
 /** Says of an operation that a token changes its answer. */
@@ -71,51 +72,48 @@ export const DEPENDS_ON_USER = 'x-depends-on-user';
 /** Schemas that several controllers refer to. */
 export const SHARED = [FAILURE, AUTH_FAILURE, REFUSAL, PAGINATION, MOMENT, INTEGERS.signed, INTEGERS.unsigned];
 
-function operationDecorators(
-  swagger: Swagger,
+function metadataOf(
   { dependsOnUser, parameters, body, consumes = [], responses, ...members }: OperationDocument,
   schemas: Schemas,
-): MethodDecorator[] {
-  return [
-    swagger.ApiOperation(members),
-    ...(dependsOnUser ? [swagger.ApiExtension(DEPENDS_ON_USER, true)] : []),
-    ...parameters.map((each) => parameterDecorator(swagger, each)),
-    ...(body ? [swagger.ApiBody({ schema: body, examples: { example: { value: exampleOf(body, schemas) } } })] : []),
-    ...(consumes.length > 0 ? [swagger.ApiConsumes(...consumes)] : []),
-    ...Object.entries(responses).map(([status, response]) =>
-      swagger.ApiResponse({ status: Number(status), ...withExamples(response, schemas) }),
-    ),
-  ];
+): Readonly<Record<string, unknown>> {
+  const examples = body && { example: { value: exampleOf(body, schemas) } };
+  return {
+    apiOperation: members,
+    ...(dependsOnUser && { apiExtension: { [DEPENDS_ON_USER]: true } }),
+    apiParameters: [
+      ...parameters.map(({ name, required = false, ...parameter }) => ({ name, required, ...parameter })),
+      ...(body ? [{ in: 'body', type: String, required: true, schema: body, examples }] : []),
+    ],
+    ...(consumes.length > 0 && { apiConsumes: consumes }),
+    apiResponse: mapValues(responses, (response) => withExamples(response, schemas)),
+  };
 }
 
-function withExamples({ content, ...response }: ResponseDocument, schemas: Schemas): object {
-  const exampled = Object.entries(content ?? {}).map(([type, { schema, example = exampleOf(schema, schemas) }]) => {
-    return [type, { schema, example }] as const;
-  });
-  return { ...response, ...(content && { content: Object.fromEntries(exampled) }) };
-}
+const withExamples = ({ content, ...response }: ResponseDocument, schemas: Schemas): object =>
+  content === undefined
+    ? response
+    : {
+        ...response,
+        content: mapValues(content, ({ schema, example = exampleOf(schema, schemas) }) => ({ schema, example })),
+      };
+
+const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => unknown): object =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 type Schemas = ControllerDocument['schemas'];
-const PARAMETER_DECORATORS = { path: 'ApiParam', header: 'ApiHeader', query: 'ApiQuery' } as const;
-
-function parameterDecorator(swagger: Swagger, { in: place, ...parameter }: ParameterDocument): MethodDecorator {
-  const decorator = swagger[PARAMETER_DECORATORS[place]] as (options: object) => MethodDecorator;
-  return decorator({ required: false, ...parameter });
-}
 
 const OWN = Symbol('declarest.ownDocument');
 
-/** Adds what decorators say to a class or a method, whose own decorators win. */
-function decorate(target: object, decorators: readonly MethodDecorator[]): void {
-  const described = (): void => undefined;
-  for (const each of decorators) each({}, '', { value: described });
-  const keys = Reflect.getOwnMetadataKeys(described) as unknown[];
+/** Adds metadata to a class or a method, whose own decorators win. */
+function describe(target: object, described: Readonly<Record<string, unknown>>): void {
   // An application may be started several times in a process, as in tests.
   const known = Reflect.getOwnMetadata(OWN, target) as ReadonlyMap<unknown, unknown> | undefined;
-  const own = known ?? new Map(keys.map((key) => [key, Reflect.getOwnMetadata(key, target) as unknown]));
+  const own =
+    known ??
+    new Map(Object.keys(described).map((name) => [name, Reflect.getOwnMetadata(keyOf(name), target) as unknown]));
   Reflect.defineMetadata(OWN, own, target);
-  for (const key of keys)
-    Reflect.defineMetadata(key, merge(Reflect.getOwnMetadata(key, described), own.get(key)), target);
+  for (const [name, value] of Object.entries(described))
+    Reflect.defineMetadata(keyOf(name), merge(value, own.get(name)), target);
 }
 
 /** Parameters are merged; tags and media types of the application replace those of the package. */

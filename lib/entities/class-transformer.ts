@@ -1,16 +1,14 @@
 /** class-transformer, an optional peer dependency: what `@Exclude()` hides, and what `@Transform()` makes of sent values. */
-import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import { HttpException, Logger, type Type } from '@nestjs/common';
 import type { JsonObject } from '../http/json-body.js';
+import { requireOptional } from './optional-package.js';
 
-type ClassTransformer = typeof import('class-transformer');
-
-let library: ClassTransformer | false | undefined;
+let library: typeof import('class-transformer') | false | undefined;
 
 /** The properties that `instanceToPlain` leaves out: no documented function reads the metadata, so it converts one. */
 export function excludedProperties(type: unknown, names: readonly string[]): ReadonlySet<string> {
-  library ??= load();
+  library ??= requireOptional('class-transformer') ?? false;
   if (!library || typeof type !== 'function') return new Set();
   const { instanceToPlain } = library;
   const { prototype } = type as { readonly prototype: object };
@@ -52,7 +50,7 @@ const logger = new Logger('declarest');
  * Names are those of properties: `@Expose()` and `@Exclude()` rename and drop nothing.
  */
 export function sentTransformer(type: unknown): TransformSent | undefined {
-  library ??= load();
+  library ??= requireOptional('class-transformer') ?? false;
   const blank = library && typeof type === 'function' ? blankOf(type as Type<object>) : undefined;
   if (!library || !blank) return undefined;
   const { plainToInstance } = library;
@@ -105,13 +103,4 @@ function copyOf(value: unknown): unknown {
   for (const [name, each] of Object.entries(value))
     if (name !== 'constructor' && name !== '__proto__') copy[name] = copyOf(each);
   return copy;
-}
-
-function load(): ClassTransformer | false {
-  try {
-    return createRequire(import.meta.url)('class-transformer') as ClassTransformer;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'MODULE_NOT_FOUND') return false;
-    throw error;
-  }
 }

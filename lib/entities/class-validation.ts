@@ -2,6 +2,7 @@
 import type { ValidationError } from 'class-validator';
 import type { FieldError } from '../http/failure.js';
 import type { JsonSchema } from './json-schema.js';
+import { requireOptional } from './optional-package.js';
 
 type Describe = (...constraints: readonly unknown[]) => JsonSchema;
 
@@ -33,8 +34,8 @@ export type RefineSchema = (
 /** Decorators without options have no groups, although the types say so. */
 const isInGroup = ({ groups }: { readonly groups?: readonly string[] }): boolean => (groups ?? []).length > 0;
 
-export async function loadSchemaRefinements(): Promise<(target: Function) => RefineSchema> {
-  const library = await import('class-validator').catch(() => undefined);
+export function schemaRefinements(): (target: Function) => RefineSchema {
+  const library = requireOptional<typeof import('class-validator')>('class-validator');
   if (!library) return () => (_property, schema) => ({ schema, refusesNull: false });
   const { ValidationTypes } = library;
   return (target) => {
@@ -55,11 +56,8 @@ function refineBy(schema: JsonSchema, more: JsonSchema): JsonSchema {
   // Both patterns hold.
   if (schema['pattern'] !== undefined && more['pattern'] !== undefined)
     return { ...schema, allOf: [...((schema['allOf'] ?? []) as unknown[]), more] };
-  const members = Object.entries(more).map(([keyword, value]) => [
-    keyword,
-    narrowLimit(keyword, schema[keyword], value),
-  ]);
-  return { ...schema, ...(Object.fromEntries(members) as JsonSchema) };
+  const narrowed = Object.entries(more).map(([name, value]) => [name, narrowLimit(name, schema[name], value)]);
+  return { ...schema, ...(Object.fromEntries(narrowed) as JsonSchema) };
 }
 
 /** The narrower of two limits applies. */

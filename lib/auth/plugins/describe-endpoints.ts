@@ -1,6 +1,6 @@
-/** Describes the endpoints of accounts for @nestjs/swagger, where it is installed. */
+/** Describes the endpoints of accounts for `SwaggerModule.createDocument`, which may be called before `app.init()`. */
 import { Logger, type Type } from '@nestjs/common';
-import { describeController, loadSwagger } from '../../documents/describe-controller.js';
+import { describeController, describeWhenRead } from '../../documents/describe-controller.js';
 import { authFailure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
 import { closedObject, openObject, TEXT, type OperationDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
@@ -36,10 +36,10 @@ interface Described {
   readonly required: readonly string[];
 }
 
-/** For `SwaggerModule.createDocument`, which may be called before `app.init()`. */
-export async function describeEndpoints(controller: Type<unknown>, described: Described): Promise<void> {
-  const swagger = await loadSwagger((sentence) => new Logger('AuthModule').warn(sentence));
-  if (!swagger) return;
+export const describeEndpoints = (controller: Type, described: Described): void =>
+  describeWhenRead(new Logger('AuthModule'), [controller], () => describeController(controller, documentOf(described)));
+
+function documentOf(described: Described) {
   const { plugins } = described;
   const logins = plugins.map((plugin) => plugin.describe?.() ?? {});
   const members = Object.assign({}, ...logins.map((each) => each.members)) as DocumentParts['members'];
@@ -52,7 +52,7 @@ export async function describeEndpoints(controller: Type<unknown>, described: De
       return [endpoint.name, operationOf(endpoint, parts, Object.assign({}, ...answers) as Answers)];
     }),
   );
-  describeController(swagger, controller, { tag: 'Auth', operations, schemas });
+  return { tag: 'Auth', operations, schemas };
 }
 
 function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers): OperationDocument {

@@ -8,6 +8,7 @@ import { assertServes, guardOf } from '../../entities/entity-guard.js';
 import { describe, InvalidOptionError } from '../../options/invalid-option.js';
 import { CallerRoles } from '../../http/caller.js';
 import { applicationOf, type Application } from '../../routes/application.js';
+import { groupBy } from '../../routes/route.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudModuleOptions } from '../declare/filter-operators.js';
 import { HOOK_NAMES } from '../declare/generated-hooks.js';
@@ -41,8 +42,6 @@ interface Registered {
 export class CrudApplication {
   /** Whether all providers have had the time to add subscribers to the data source. */
   isStarted = false;
-  /** Whether its controllers have been described for an OpenAPI document. */
-  isDescribed = false;
   /** Plans by repository: a request-scoped controller may have another one for each request. */
   private readonly plans = new WeakMap<object, Map<object, Plan>>();
   private registered: readonly Registered[] | undefined;
@@ -131,10 +130,12 @@ export class CrudApplication {
   }
 
   private get registrations(): readonly Registered[] {
-    const declared = new Set(this.controllers.flatMap((controller) => optionsOf(controller) ?? []));
-    return (this.registered ??= [...declared].map((options) => {
+    const byOptions = () => groupBy(this.wrappers, ({ metatype }) => optionsOf(metatype as object));
+    return (this.registered ??= [...byOptions()].flatMap(([options, wrappers]) => {
+      if (!options) return [];
       const { dataSource } = this.databaseOf(options);
-      return { resource: this.resourceOf(options, dataSource), repository: this.repositoryOf(options, dataSource) };
+      const repository = this.repositoryOf(options, dataSource, wrappers);
+      return [{ resource: this.resourceOf(options, dataSource), repository }];
     }));
   }
 
@@ -151,8 +152,7 @@ export class CrudApplication {
   }
 
   /** The one that Nest injected into the controller, or would inject into a request-scoped one. */
-  private repositoryOf(options: ResolvedCrudOptions, dataSource: DataSource): Repository<object> | undefined {
-    const wrappers = this.wrappers.filter(({ metatype }) => optionsOf(metatype as object) === options);
+  private repositoryOf(options: ResolvedCrudOptions, dataSource: DataSource, wrappers: CrudApplication['wrappers']) {
     const isStatic = wrappers.find((each) => each.isDependencyTreeStatic());
     if (isStatic) {
       const { [REPOSITORY]: injected } = isStatic.instance as { readonly [REPOSITORY]?: Repository<object> };

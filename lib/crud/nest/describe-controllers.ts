@@ -1,14 +1,10 @@
 /** Describes the generated controllers of an application for @nestjs/swagger, where it is installed. */
 import { inspect } from 'node:util';
-import { Logger } from '@nestjs/common';
-import type { ModuleRef } from '@nestjs/core';
-import { getDataSourceToken } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
-import { describeController, loadSwagger, nameSchemaOf } from '../../documents/describe-controller.js';
+import { Logger, type Type } from '@nestjs/common';
+import { describeController, describeWhenRead, SCHEMA } from '../../documents/describe-controller.js';
 import { refTo, type ControllerDocument, type OperationDocument } from '../../documents/operation-document.js';
-import { loadSchemaRefinements } from '../../entities/class-validation.js';
+import { schemaRefinements } from '../../entities/class-validation.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
-import { applicationOf } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { describeOperation } from '../document/describe-operation.js';
@@ -16,44 +12,50 @@ import { describeResources, reachableFrom, type DescribedResource } from '../doc
 import { answerName, bodyName, bodySchema, recordSchema } from '../document/record-schemas.js';
 import { CURSOR, envelopeOf, recordMetadata } from '../document/responses.js';
 import type { Operation } from '../operations/operation.js';
-import { crudApplicationOf, type CrudControllerClass } from './crud-application.js';
+import type { CrudApplication, CrudControllerClass } from './crud-application.js';
 import { isRouted, pathsOf, prepareController } from './routes.js';
 
 const logger = new Logger('CrudModule');
 
-/**
- * `createDocument` may be called before `app.init()`, so that every `CrudModule.forFeature` has a provider that calls this
- * function. The first one that finds all data sources connected describes all controllers. Without `forFeature`,
- * `app.init()` describes them.
- */
-export async function describeOnce(moduleRef: ModuleRef): Promise<void> {
-  const application = applicationOf(moduleRef);
-  const crud = crudApplicationOf(moduleRef);
-  if (crud.isDescribed) return;
+/** `createDocument` may be called before `app.init()`. */
+export function describeWhenDocumented(_application: unknown, crud: CrudApplication): void {
+  describeWhenRead(logger, crud.controllers, () => {
+    try {
+      describeAll(crud);
+    } catch (error) {
+      // The startup checks refuse the same declaration, in their order. Nothing else may stop a service that works.
+      if (!(error instanceof InvalidOptionError))
+        logger.error('The OpenAPI document has the routes of generated operations only.', inspect(error));
+    }
+  });
+}
+
+function describeAll(crud: CrudApplication): void {
   const { controllers } = crud;
-  const names = new Set(controllers.map((each) => optionsOf(each)?.dataSource));
-  const sources = [...names].map((name) => application.providerOf(getDataSourceToken(name) as typeof DataSource));
-  if (!sources.every(Boolean)) return;
-  crud.isDescribed = true;
-  const swagger = await loadSwagger((sentence) => logger.warn(sentence));
-  if (!swagger) return;
-  try {
-    controllers.forEach(prepareController);
-    const declared = [...new Set(controllers.map((each) => optionsOf(each) as ResolvedCrudOptions))];
-    const resources = describeResources(declared, crud.unreadDatabases(), await loadSchemaRefinements());
-    const documents = controllers.map((each) => {
-      const resource = resources.get(optionsOf(each) as ResolvedCrudOptions) as DescribedResource;
-      return [each, documentOf(each, resource)] as const;
-    });
-    for (const [controller, document] of documents) describeController(swagger, controller, document);
-    const taken = new Set(documents.flatMap(([, { schemas }]) => [...schemas.keys()]));
-    const described = new Set([...resources.values()].flatMap(reachableFrom).map(({ options }) => options.entity));
-    for (const entity of described) nameSchemaOf(swagger, entity, taken);
-  } catch (error) {
-    // The startup checks refuse the same declaration, in their order. Nothing else may stop a service that works.
-    if (!(error instanceof InvalidOptionError))
-      logger.error('The OpenAPI document has the routes of generated operations only.', inspect(error));
+  controllers.forEach(prepareController);
+  const declared = [...new Set(controllers.map((each) => optionsOf(each) as ResolvedCrudOptions))];
+  const resources = describeResources(declared, crud.unreadDatabases(), schemaRefinements());
+  const taken = new Set<string>();
+  for (const controller of controllers) {
+    const resource = resources.get(optionsOf(controller) as ResolvedCrudOptions) as DescribedResource;
+    const document = documentOf(controller, resource);
+    describeController(controller, document);
+    for (const name of document.schemas.keys()) taken.add(name);
   }
+  const described = new Set([...resources.values()].flatMap(reachableFrom).map(({ options }) => options.entity));
+  for (const entity of described) nameSchemaOf(entity, taken);
+}
+
+/** Names the schema of an entity, by which an application may describe its own routes, unlike that of generated answers. */
+function nameSchemaOf(entity: Type, taken: Set<string>): void {
+  const schemas = (Reflect.getOwnMetadata(SCHEMA, entity) ?? []) as readonly { readonly name?: string }[];
+  const own = schemas.at(-1);
+  let name = own?.name ?? entity.name;
+  if (taken.has(name)) {
+    while (taken.has(name)) name += 'Entity';
+    Reflect.defineMetadata(SCHEMA, [...schemas, { ...own, name }], entity);
+  }
+  taken.add(name);
 }
 
 export function documentOf({ prototype }: CrudControllerClass, resource: DescribedResource): ControllerDocument {

@@ -4,7 +4,7 @@ import { JsonBody, MergePatchBody } from '../../http/json-body.js';
 import { holdsUsers } from '../../entities/entity-guard.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { overlaps, shapesOf } from '../../routes/route.js';
-import { declareRoute } from '../../routes/declared-route.js';
+import { declaredRoute, declareRoute } from '../../routes/declared-route.js';
 import { mayHaveVersion, primaryColumns } from '../../entities/declared-entities.js';
 import { isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import type { OperationDeclaration } from '../declare/operations.js';
@@ -69,6 +69,7 @@ export function prepareController(controller: CrudControllerClass): void {
     const served = [operation, ...options.knownOperations].find((each) => each && serves(method, each));
     // What writes users may give them power.
     const isWrite = Reflect.getMetadata('method', method) !== RequestMethod.GET;
+    const isPrepared = declaredRoute(method) !== undefined;
     declareRoute(method, {
       declaredBy: `CRUD option \`endpoint\` of ${options.entity.name}`,
       controllerPath: options.endpoint,
@@ -77,10 +78,8 @@ export function prepareController(controller: CrudControllerClass): void {
       ...(served && originalsOf(served, options)),
       ...(options.enableIdempotency && { needsUser: `enableIdempotency of ${options.entity.name}` }),
     });
-    if (Reflect.hasOwnMetadata(PREPARED, method)) continue;
-    Reflect.defineMetadata(PREPARED, true, method);
     // An idempotent resource has an interceptor of its own.
-    if (options.enableIdempotency) continue;
+    if (isPrepared || options.enableIdempotency) continue;
     const isOwn = method === Reflect.get(generated, name);
     if (!isOwn && operation) completeOverride(controller, operation, method);
     // A method of a subclass may call any operation.

@@ -21,7 +21,7 @@ import { describePaths } from '../store/record-store.js';
 import { crudApplicationOf, type CrudApplication, type CrudControllerClass } from './crud-application.js';
 import { bypassWarnings, findDeclarationWarnings, overridesOf, refuseRoutedHooks } from './declaration-warnings.js';
 import type { Override } from './declaration-warnings.js';
-import { describeOnce } from './describe-controllers.js';
+import { describeWhenDocumented } from './describe-controllers.js';
 import { hiddenMethods, pathsOf } from './routes.js';
 import { longKeyWarnings, zoneWarnings } from './column-warnings.js';
 
@@ -30,6 +30,7 @@ const logger = new Logger('CrudModule');
 /** Must be called before Nest registers middleware and routes. */
 export function prepareAdapter(moduleRef: ModuleRef): void {
   const application = applicationOf(moduleRef);
+  application.once(describeWhenDocumented, crudApplicationOf(moduleRef));
   application.whenAdapterIsReady((adapter) => {
     application.once(installRequestContext);
     application.once(readBrokenEscapes);
@@ -45,10 +46,8 @@ export function beginRouting(moduleRef: ModuleRef): void {
 }
 
 /** Checks once for each application. @throws InvalidOptionError where a declaration does not fit its data source */
-export const checkDeclarations = async (moduleRef: ModuleRef): Promise<void> => {
-  await applicationOf(moduleRef).once(check, crudApplicationOf(moduleRef));
-  await describeOnce(moduleRef);
-};
+export const checkDeclarations = (moduleRef: ModuleRef): Promise<void> =>
+  applicationOf(moduleRef).once(check, crudApplicationOf(moduleRef));
 
 async function check(application: Application, crud: CrudApplication): Promise<void> {
   answerUnreadableBodies(application, failureEnvelope);
