@@ -47,7 +47,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/import': 411,
   'crud/nest': 1_415,
   'crud/operations': 897,
-  'crud/plan': 889,
+  'crud/plan': 888,
   'crud/query': 907,
   'crud/read': 432,
   'crud/rows': 278,

@@ -6,7 +6,7 @@ import { setRoleHierarchy, type Principal } from '../http/caller.js';
 import type { HttpRequest } from '../http/http-request.js';
 import type { CustomOperation } from './declare/custom-operation.js';
 import { HOOK_NAMES } from './declare/generated-hooks.js';
-import type { OperationDeclaration } from './declare/operations.js';
+import { CREATIONS, type OperationDeclaration } from './declare/operations.js';
 import { rolesOf } from './declare/resolve-options.js';
 import { ScopeReference } from './declare/scope.js';
 import { describeForCaller, describeResources, reachableFrom } from './document/described-resource.js';
@@ -73,8 +73,7 @@ const isStandard = (operation: unknown): boolean => (standardOperations as reado
 
 function inspectOperation(controller: CrudControllerClass, plan: Plan, operation: OperationDeclaration) {
   const { name, route, undoes } = operation;
-  const effect =
-    route.verb === 'GET' ? 'read' : ['create', 'createMany', 'import'].includes(name) ? 'create' : 'change';
+  const effect = route.verb === 'GET' ? 'read' : CREATIONS.some((each) => each === name) ? 'create' : 'change';
   const override = overridesOf(controller).find((each) => each.operation === operation);
   const custom = plan.options.operations?.find(
     (each): each is CustomOperation => typeof each === 'object' && each.name === name && !isStandard(each),
