@@ -60,7 +60,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   express: 63,
   files: 149,
   http: 719,
-  indexes: 495,
+  indexes: 489,
   openapi: 269,
   options: 160,
   plugin: 146,

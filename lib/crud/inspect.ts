@@ -31,6 +31,7 @@ export type { Plan, RowRule } from './plan/plan.js';
 export type { ListParameters } from './query/list-query.js';
 export type { Comparison, Condition } from './sql/condition.js';
 export type { Call } from './store/call.js';
+export { escapePath } from './sql/dialect.js';
 export { and, compare, relatedVisible, relationPath };
 
 /** What an operation does with records: the owner may let others read what they cannot change. */
