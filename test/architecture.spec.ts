@@ -44,7 +44,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/declare': 1_399,
   'crud/document': 694,
   'crud/idempotency': 126,
-  'crud/import': 411,
+  'crud/import': 408,
   'crud/nest': 1_415,
   'crud/operations': 893,
   'crud/plan': 888,

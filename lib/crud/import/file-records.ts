@@ -34,11 +34,6 @@ function refuse({ plan }: Task, message: string): never {
   throw new BadRequestException({ message: `${plan.schema.name} is not valid`, errors: [{ field: '', message }] });
 }
 
-const unreadable = (task: Task, line: number, message: string): FileRecord => ({
-  line,
-  read: () => refuse(task, message),
-});
-
 const NO_CSV = 'must be CSV by RFC 4180: a cell with quotes is quoted, and its own quotes are doubled';
 const TOO_LONG = `must have at most ${MAX_LENGTH} characters`;
 
@@ -58,7 +53,7 @@ async function* jsonRecords(task: Task, path: string): AsyncGenerator<FileRecord
     const lines = (rest + String(chunk)).split('\n');
     rest = lines.pop() ?? '';
     for (const text of lines) yield* recordIn((line += 1), text);
-    if (rest.length > MAX_LENGTH) return yield unreadable(task, line + 1, TOO_LONG);
+    if (rest.length > MAX_LENGTH) return yield { line: line + 1, read: () => refuse(task, TOO_LONG) };
   }
   yield* recordIn(line + 1, rest);
 }
@@ -79,13 +74,9 @@ interface Row {
   readonly problem?: string;
 }
 
-async function* csvRecords(
-  task: Task,
-  columns: readonly Column[],
-  rows: AsyncIterable<Row>,
-): AsyncGenerator<FileRecord> {
+async function* csvRecords(task: Task, columns: readonly Column[], rows: AsyncIterable<Row>) {
   for await (const { line, cells, problem } of rows)
-    yield problem === undefined ? { line, read: () => readRow(task, columns, cells) } : unreadable(task, line, problem);
+    yield { line, read: () => (problem === undefined ? readRow(task, columns, cells) : refuse(task, problem)) };
 }
 
 async function* rowsOf(path: string): AsyncGenerator<Row, undefined> {

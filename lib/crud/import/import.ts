@@ -44,7 +44,7 @@ export const importFile = {
       content: { [NDJSON]: { schema: TEXT, example: RESULTS } },
     }),
   },
-  /** @throws 400 naming every wrong line, 401, 403, 409, 413, 415 */
+  /** @throws 400 naming every wrong line, 401, 403, 409, 413, 415, 503 */
   async run(plan: Plan, call: Call, { query }: OperationInput): Promise<StreamableFile> {
     const parameters = new QueryParameters(query, ['atomic']);
     const isAtomic = parameters.flag('atomic', true);
