@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
 import { INTEGERS, MOMENT } from '../entities/json-schema.js';
 import { isObject } from '../options/option-table.js';
-import { exampleOf } from './examples.js';
+import { exampleOf, type Schemas } from './examples.js';
 import { AUTH_FAILURE, FAILURE, REFUSAL } from './failures.js';
 import { PAGINATION, type ControllerDocument, type OperationDocument } from './operation-document.js';
 import type { ParameterDocument, ResponseDocument } from './operation-document.js';
@@ -73,14 +73,15 @@ export const SHARED = [FAILURE, AUTH_FAILURE, REFUSAL, PAGINATION, MOMENT, INTEG
 
 function operationDecorators(
   swagger: Swagger,
-  { dependsOnUser, parameters, body, consumes = [], responses, ...members }: OperationDocument,
+  { dependsOnUser, parameters, body, isBodyOptional = false, consumes = [], responses, ...members }: OperationDocument,
   schemas: Schemas,
 ): MethodDecorator[] {
+  const examples = { example: { value: body && exampleOf(body, schemas) } };
   return [
     swagger.ApiOperation(members),
     ...(dependsOnUser ? [swagger.ApiExtension(DEPENDS_ON_USER, true)] : []),
     ...parameters.map((each) => parameterDecorator(swagger, each)),
-    ...(body ? [swagger.ApiBody({ schema: body, examples: { example: { value: exampleOf(body, schemas) } } })] : []),
+    ...(body ? [swagger.ApiBody({ schema: body, required: !isBodyOptional, examples })] : []),
     ...(consumes.length > 0 ? [swagger.ApiConsumes(...consumes)] : []),
     ...Object.entries(responses).map(([status, response]) =>
       swagger.ApiResponse({ status: Number(status), ...withExamples(response, schemas) }),
@@ -95,7 +96,6 @@ function withExamples({ content, ...response }: ResponseDocument, schemas: Schem
   return { ...response, ...(content && { content: Object.fromEntries(exampled) }) };
 }
 
-type Schemas = ControllerDocument['schemas'];
 const PARAMETER_DECORATORS = { path: 'ApiParam', header: 'ApiHeader', query: 'ApiQuery' } as const;
 
 function parameterDecorator(swagger: Swagger, { in: place, ...parameter }: ParameterDocument): MethodDecorator {
