@@ -6,7 +6,7 @@ import { setRoleHierarchy, type Principal } from '../http/caller.js';
 import type { HttpRequest } from '../http/http-request.js';
 import type { CustomOperation } from './declare/custom-operation.js';
 import { HOOK_NAMES } from './declare/generated-hooks.js';
-import type { OperationDeclaration } from './declare/operations.js';
+import { CREATIONS, type OperationDeclaration } from './declare/operations.js';
 import { rolesOf } from './declare/resolve-options.js';
 import { ScopeReference } from './declare/scope.js';
 import { describeForCaller, describeResources, reachableFrom } from './document/described-resource.js';
@@ -31,6 +31,7 @@ export type { Plan, RowRule } from './plan/plan.js';
 export type { ListParameters } from './query/list-query.js';
 export type { Comparison, Condition } from './sql/condition.js';
 export type { Call } from './store/call.js';
+export { escapePath } from './sql/dialect.js';
 export { and, compare, relatedVisible, relationPath };
 
 /** What an operation does with records: the owner may let others read what they cannot change. */
@@ -73,8 +74,7 @@ const isStandard = (operation: unknown): boolean => (standardOperations as reado
 
 function inspectOperation(controller: CrudControllerClass, plan: Plan, operation: OperationDeclaration) {
   const { name, route, undoes } = operation;
-  const effect =
-    route.verb === 'GET' ? 'read' : ['create', 'createMany', 'import'].includes(name) ? 'create' : 'change';
+  const effect = route.verb === 'GET' ? 'read' : CREATIONS.some((each) => each === name) ? 'create' : 'change';
   const override = overridesOf(controller).find((each) => each.operation === operation);
   const custom = plan.options.operations?.find(
     (each): each is CustomOperation => typeof each === 'object' && each.name === name && !isStandard(each),

@@ -3,7 +3,7 @@ import type { Logger, Type } from '@nestjs/common';
 import { INTEGERS, MOMENT } from '../entities/json-schema.js';
 import { requireOptional } from '../entities/optional-package.js';
 import { isObject } from '../options/option-table.js';
-import { exampleOf } from './examples.js';
+import { exampleOf, type Schemas } from './examples.js';
 import { AUTH_FAILURE, FAILURE, REFUSAL } from './failures.js';
 import { PAGINATION, type ControllerDocument, type OperationDocument } from './operation-document.js';
 import type { ResponseDocument } from './operation-document.js';
@@ -73,7 +73,7 @@ export const DEPENDS_ON_USER = 'x-depends-on-user';
 export const SHARED = [FAILURE, AUTH_FAILURE, REFUSAL, PAGINATION, MOMENT, INTEGERS.signed, INTEGERS.unsigned];
 
 function metadataOf(
-  { dependsOnUser, parameters, body, consumes = [], responses, ...members }: OperationDocument,
+  { dependsOnUser, parameters, body, isBodyOptional = false, consumes = [], responses, ...members }: OperationDocument,
   schemas: Schemas,
 ): Readonly<Record<string, unknown>> {
   const examples = body && { example: { value: exampleOf(body, schemas) } };
@@ -82,7 +82,7 @@ function metadataOf(
     ...(dependsOnUser && { apiExtension: { [DEPENDS_ON_USER]: true } }),
     apiParameters: [
       ...parameters.map(({ name, required = false, ...parameter }) => ({ name, required, ...parameter })),
-      ...(body ? [{ in: 'body', type: String, required: true, schema: body, examples }] : []),
+      ...(body ? [{ in: 'body', type: String, required: !isBodyOptional, schema: body, examples }] : []),
     ],
     ...(consumes.length > 0 && { apiConsumes: consumes }),
     apiResponse: mapValues(responses, (response) => withExamples(response, schemas)),
@@ -99,8 +99,6 @@ const withExamples = ({ content, ...response }: ResponseDocument, schemas: Schem
 
 const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => unknown): object =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
-
-type Schemas = ControllerDocument['schemas'];
 
 const OWN = Symbol('declarest.ownDocument');
 

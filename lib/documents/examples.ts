@@ -1,7 +1,7 @@
 /** Makes an example for a schema of the package. */
 import type { JsonSchema } from '../entities/json-schema.js';
 
-type Schemas = ReadonlyMap<string, JsonSchema>;
+export type Schemas = ReadonlyMap<string, JsonSchema>;
 
 const BY_TYPE: Readonly<Record<string, (schema: JsonSchema, schemas: Schemas) => unknown>> = {
   string: ({ minLength = 0, maxLength }) => 'text'.padEnd(minLength as number, '.').slice(0, maxLength as number),
@@ -24,9 +24,8 @@ export function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   const { $ref, const: constant, enum: values, examples, anyOf, type } = schema as Readonly<Record<string, unknown>>;
   if (typeof $ref === 'string') return exampleOf(schemas.get($ref.slice($ref.lastIndexOf('/') + 1)) ?? {}, schemas);
   if (constant !== undefined) return constant;
-  const [first] = [examples ?? values ?? []].flat() as unknown[];
+  const [first = schema['default']] = [examples ?? values ?? []].flat() as unknown[];
   if (first !== undefined) return first;
-  if (schema['default'] !== undefined) return schema['default'];
   if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as JsonSchema, schemas);
   if (schema['format'] === 'date-time') return '2026-01-31T09:30:00.000Z';
   if (schema['format'] === 'email') return 'ann@shop.example';

@@ -31,6 +31,7 @@ export interface OperationDocument {
   readonly dependsOnUser?: boolean;
   readonly parameters: readonly ParameterDocument[];
   readonly body?: JsonSchema;
+  readonly isBodyOptional?: boolean;
   /** The media types of the body, unless it is JSON only. */
   readonly consumes?: readonly string[];
   readonly responses: Readonly<Record<number, ResponseDocument>>;

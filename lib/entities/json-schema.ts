@@ -29,13 +29,13 @@ export function acceptsNull({ type, anyOf, enum: values, ...rest }: JsonSchema):
 }
 
 export function orNull(schema: JsonSchema): JsonSchema {
-  const { type, enum: values, anyOf } = schema;
+  const { type, anyOf } = schema;
   if (Object.keys(schema).length === 0) return schema;
-  if ('$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
+  // Generators leave `null` out of a list of types beside `enum`.
+  if ('$ref' in schema || 'enum' in schema) return { anyOf: [schema, { type: 'null' }] };
   return {
     ...schema,
     ...(type !== undefined && { type: [type, 'null'].flat() }),
-    ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }),
     ...(Array.isArray(anyOf) && { anyOf: [...(anyOf as unknown[]), { type: 'null' }] }),
   };
 }

@@ -1,5 +1,6 @@
 /** The indexes that a table has: those that its entity declares, and those of the database. */
 import type { DataSource, EntityMetadata } from 'typeorm';
+import { escapePath } from '../crud/inspect.js';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
 
 /** The names of the columns of each index, in their order; `null` for an expression. */
@@ -34,7 +35,7 @@ const MYSQL =
 /** Without partial indexes. */
 export async function databaseIndexes({ tablePath, tableName, database }: EntityMetadata, dataSource: DataSource) {
   const rows: readonly { readonly name: unknown; readonly col: string | null }[] = isPostgres(dataSource)
-    ? await dataSource.query(POSTGRES, [escapePath(tablePath, dataSource)])
+    ? await dataSource.query(POSTGRES, [escapePath(tablePath, dataSource.driver)])
     : isMysql(dataSource)
       ? await dataSource.query(MYSQL, [database ?? null, tableName])
       : isSqlite(dataSource)
@@ -44,10 +45,3 @@ export async function databaseIndexes({ tablePath, tableName, database }: Entity
   for (const { name, col } of rows) indexes.set(name, [...(indexes.get(name) ?? []), col]);
   return [...indexes.values()];
 }
-
-/** `shop.product` → `"shop"."product"` */
-export const escapePath = (path: string, { driver }: DataSource): string =>
-  path
-    .split('.')
-    .map((name) => driver.escape(name))
-    .join('.');

@@ -2,9 +2,9 @@
 import { ModuleRef } from '@nestjs/core';
 import type { ColumnMetadata } from '../entities/column-types.js';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
-import { inspectControllers, type Plan } from '../crud/inspect.js';
+import { escapePath, inspectControllers, type Plan } from '../crud/inspect.js';
 import { groupBy } from '../routes/route.js';
-import { databaseIndexes, declaredIndexes, escapePath, type Indexes } from './existing-indexes.js';
+import { databaseIndexes, declaredIndexes, type Indexes } from './existing-indexes.js';
 import { candidatesOf, fieldsOf, ordersOf, type Candidate } from './index-candidates.js';
 import { measuredPlans } from './measured-plan.js';
 import { scopeColumnsOf } from './scope-columns.js';
@@ -108,7 +108,7 @@ function indexOf(candidate: Candidate, names: ReadonlySet<string>) {
   const isTaken = names.has(generated);
   const name = isTaken ? namingStrategy.indexName(metadata.tableName, columns, columns.join()) : generated;
   const properties = [...new Set(fieldsOf(candidate).map(({ property }) => `'${property}'`))].join(', ');
-  const table = escapePath(metadata.tablePath, dataSource);
+  const table = escapePath(metadata.tablePath, driver);
   return {
     name,
     decorator: `@Index(${isTaken ? `'${name}', ` : ''}[${properties}])`,

@@ -224,7 +224,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect((await service.send('POST', '/api/hooked', { json: { name: 'z' } })).status).toBe(201);
   });
 
-  it('stores nothing of an upload that ends early', async () => {
+  it('stores nothing of an upload that ends early, and logs no error', async () => {
     const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1' });
     await once(socket, 'connect');
     const head =
@@ -234,6 +234,28 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     socket.destroy();
     while (folders().some((name) => !known.includes(name))) await delay(5);
     expect((await service.get('/api/contacts/count')).json.data.count).toBe(0);
+    expect(service.logs.filter((line) => line.startsWith('error'))).toEqual([]);
+  });
+
+  it('answers 503 where no temporary file can be created, and logs the cause once', async () => {
+    vi.stubEnv('TMPDIR', '/none');
+    try {
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        const answer = await service.send('POST', '/api/contacts/import', { body: '{}', ...ARE_LINES });
+        expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
+        expect(answer.json).toEqual(failure('The server is busy, try again'));
+      }
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(service.logs.filter((line) => line.startsWith('error'))).toEqual([expect.stringContaining('ENOENT')]);
+    expect((await service.send('POST', '/api/contacts/import', { body: '{}', ...ARE_LINES })).status).toBe(400);
+  });
+
+  it('refuses a large file while it is sent', async () => {
+    const body = Buffer.alloc(2 ** 24, 0xff);
+    const answer = await fetch(`${service.url}/api/contacts/import`, { method: 'POST', body, ...ARE_LINES });
+    expect([answer.status, await answer.json()]).toEqual([400, failure('The file must be in UTF-8')]);
   });
 
   it('calls a hook once for each line with atomic=false', async () => {

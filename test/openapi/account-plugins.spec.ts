@@ -76,6 +76,8 @@ it('the document has every answer of a second factor, and both answers of a logi
   await keep('renewRecoveryCodes', phone.post('mfa/codes', { code: third }));
   expect(answers.map(([, { status }]) => status)).toEqual([200, 409, 200, 401, 200, 200, 400, 401, 200, 400, 204, 401]);
   expect(answers.flatMap(([id, answer]) => api.wrongWith(api.operation(id), answer))).toEqual([]);
+  const isRequired = (id: string) => api.operation(id).requestBody?.required;
+  expect(['enrolFactor', 'logout', 'confirmFactor', 'refresh'].map(isRequired)).toEqual([false, false, true, true]);
   const tokens = {
     properties: { data: { anyOf: [{ required: ['user', 'token', 'refreshToken', 'expiresIn'] }, {}] } },
   };

@@ -20,6 +20,7 @@ export interface Operation {
   readonly description?: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: {
+    readonly required?: boolean;
     readonly content: Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>;
   };
   readonly responses: Readonly<Record<string, Response>>;

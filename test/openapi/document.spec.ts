@@ -8,6 +8,7 @@ import {
   AuthUser,
   CrudController,
   CrudModule,
+  type CrudResource,
   type CustomOperation,
   LoginMethod,
   standardOperations,
@@ -25,7 +26,7 @@ import {
 import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { DescribedApi, documentOf, type Described, type Schema } from './described.js';
-import { ENTITIES, Label, Maker, resources } from './shop-service.js';
+import { ENTITIES, Item, Label, Maker, resources } from './shop-service.js';
 
 @Entity()
 class Price {
@@ -478,6 +479,27 @@ describe('overrides', () => {
     const { operationId, parameters, responses } = api.operation('HandController_written');
     expect([operationId, parameters, responses]).toEqual(['HandController_written', [], { 200: { description: '' } }]);
   });
+});
+
+it('has null beside the schema of an enum, where every generator finds it', async () => {
+  @Entity()
+  class Ticket {
+    @PrimaryGeneratedColumn() id!: number;
+    @Column({ type: 'simple-enum', enum: ['low', 'high'], nullable: true }) priority!: string | null;
+  }
+  const api = await apiOf({ entities: [Ticket], resources: [{ entity: Ticket, endpoint: '/tickets' }] });
+  const priority = { anyOf: [{ type: 'string', enum: ['low', 'high'] }, { type: 'null' }] };
+  for (const name of ['Ticket', 'TicketCreate', 'TicketPatch'])
+    expect([name, propertiesOf(api, name)['priority']]).toEqual([name, priority]);
+});
+
+it('requires linked ids, unless another resource includes the record, which has none there', async () => {
+  const items = { entity: Item, endpoint: '/items', linkableRelations: ['labels'] } as const;
+  const makers = { entity: Maker, endpoint: '/makers', includableRelations: ['items'] } as const;
+  const required: unknown[] = [];
+  for (const resources of [[items], [items, makers]] as CrudResource[][])
+    required.push((await apiOf({ resources })).named('Item')['required']);
+  expect(required).toEqual([expect.arrayContaining(['labelsIds']), expect.not.arrayContaining(['labelsIds'])]);
 });
 
 it('allows every form of an integer of 64 bits, and gives examples of short texts that fit', async () => {

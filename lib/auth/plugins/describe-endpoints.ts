@@ -40,13 +40,12 @@ export const describeEndpoints = (controller: Type, described: Described): void 
   describeWhenRead(new Logger('AuthModule'), [controller], () => describeController(controller, documentOf(described)));
 
 function documentOf(described: Described) {
-  const { plugins } = described;
-  const logins = plugins.map((plugin) => plugin.describe?.() ?? {});
+  const logins = described.plugins.map((plugin) => plugin.describe?.() ?? {});
   const members = Object.assign({}, ...logins.map((each) => each.members)) as DocumentParts['members'];
   const { parts, schemas } = partsOf(described, members);
   for (const { name, schema } of logins.flatMap((each) => each.schemas ?? [])) schemas.set(name, schema);
   const operations = new Map(
-    endpointsOf(plugins).map((endpoint) => {
+    endpointsOf(described.plugins).map((endpoint) => {
       const further = logins.map(({ login, register }) => ({ login, register })[endpoint.name]);
       const answers = further.map((each) => (typeof each === 'function' ? each(parts) : each));
       return [endpoint.name, operationOf(endpoint, parts, Object.assign({}, ...answers) as Answers)];
@@ -71,7 +70,8 @@ function operationOf(endpoint: Endpoint, parts: DocumentParts, further: Answers)
     ...INTERNAL,
   };
   const texts = { operationId, summary, ...(description !== undefined && { description }) };
-  return { ...texts, parameters: parameters(parts), ...(body && { body }), responses };
+  const isBodyOptional = !endpoint.takesObject && !endpoint.texts;
+  return { ...texts, parameters: parameters(parts), ...(body && { body, isBodyOptional }), responses };
 }
 
 function bodyOf(endpoint: Endpoint, parts: DocumentParts): JsonSchema | undefined {

@@ -99,20 +99,19 @@ export interface GeneratedHooks<T extends object> {
   afterDelete?(id: IdOf<T>, context: HookContext): HookResult<undefined>;
 }
 
-const BEFORE = ['beforeCreate', 'beforeUpdate', 'beforeDelete'];
-const WHEN = ['whenCreated', 'whenUpdated', 'whenDeleted', 'whenRestored'];
-/** Every hook by its name. Those before the commit come first. */
-export const HOOK_NAMES: readonly string[] = [...BEFORE, ...WHEN, 'afterCreate', 'afterUpdate', 'afterDelete'];
+/** The hooks in their order, with the place of the values that one changes for the next one; -1 without values. */
+const BEFORE = { beforeCreate: 0, beforeUpdate: 1, beforeDelete: -1 };
+const WHEN = { whenCreated: -1, whenUpdated: -1, whenDeleted: -1, whenRestored: -1 };
+const AFTER = { afterCreate: -1, afterUpdate: -1, afterDelete: -1 };
+const VALUES: Readonly<Record<keyof GeneratedHooks<object>, number>> = { ...BEFORE, ...WHEN, ...AFTER };
+export const HOOK_NAMES = Object.keys(VALUES) as readonly (keyof typeof VALUES)[];
 
 type Hook = (...given: unknown[]) => unknown;
-
-/** The argument with the values, which a hook changes for the next one. */
-const VALUES: Readonly<Record<string, number>> = { beforeCreate: 0, beforeUpdate: 1 };
 
 /** The hooks of a controller: of each class that defines one, from the base to the subclass. */
 export function compileHooks(controller: object): GeneratedHooks<object> {
   const hookOf = (owner: object, name: string) => Reflect.get(owner, name, controller) as Hook | undefined;
-  const compile = (name: string): Hook => {
+  const compile = (name: keyof typeof VALUES): Hook => {
     const owners: object[] = [];
     for (let each = controller; each !== null; each = Object.getPrototypeOf(each) as typeof each)
       if (Object.hasOwn(each, name)) owners.unshift(each);

@@ -4,6 +4,7 @@ import type { GeneratedController } from './generated-controller.js';
 import type { GeneratedHooks } from './generated-hooks.js';
 
 export type OperationName = Exclude<keyof GeneratedController<object>, keyof GeneratedHooks<object>>;
+export const CREATIONS: readonly OperationName[] = ['create', 'createMany', 'import'];
 
 interface Route {
   readonly verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

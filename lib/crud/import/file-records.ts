@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream';
 import { BadRequestException } from '@nestjs/common';
 import type { Field } from '../../entities/entity-schema.js';
 import { parseJson, type JsonObject } from '../../http/json-body.js';
+import { isObject } from '../../options/option-table.js';
 import type { Plan, Task } from '../plan/plan.js';
 import type { LinkedIds } from '../query/record-request.js';
 import { relatedPlan } from '../read/related-records.js';
@@ -25,20 +26,12 @@ export async function recordsOf(task: Task, { type, path }: Upload): Promise<Asy
   if (type !== 'text/csv') return jsonRecords(task, path);
   const rows = rowsOf(path);
   const { value: header } = await rows.next();
-  if (header?.problem !== undefined) throw invalid(task, header.problem);
+  if (header?.problem !== undefined) refuse(task, header.problem);
   return csvRecords(task, columnsOf(task, header?.cells ?? []), rows);
 }
 
-const invalid = ({ plan }: Task, message: string): BadRequestException =>
-  new BadRequestException({ message: `${plan.schema.name} is not valid`, errors: [{ field: '', message }] });
-
-function unreadable(task: Task, line: number, message: string): FileRecord {
-  return {
-    line,
-    read() {
-      throw invalid(task, message);
-    },
-  };
+function refuse({ plan }: Task, message: string): never {
+  throw new BadRequestException({ message: `${plan.schema.name} is not valid`, errors: [{ field: '', message }] });
 }
 
 const NO_CSV = 'must be CSV by RFC 4180: a cell with quotes is quoted, and its own quotes are doubled';
@@ -48,8 +41,7 @@ const TOO_LONG = `must have at most ${MAX_LENGTH} characters`;
 async function* jsonRecords(task: Task, path: string): AsyncGenerator<FileRecord> {
   const read = (text: string): JsonObject => {
     const value = parseJson(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-    throw invalid(task, 'must be a JSON object in one line');
+    return isObject(value) ? value : refuse(task, 'must be a JSON object in one line');
   };
   const recordIn = (line: number, text: string): FileRecord[] => {
     const json = line === 1 ? text.replace(/^\uFEFF/, '') : text;
@@ -61,7 +53,7 @@ async function* jsonRecords(task: Task, path: string): AsyncGenerator<FileRecord
     const lines = (rest + String(chunk)).split('\n');
     rest = lines.pop() ?? '';
     for (const text of lines) yield* recordIn((line += 1), text);
-    if (rest.length > MAX_LENGTH) return yield unreadable(task, line + 1, TOO_LONG);
+    if (rest.length > MAX_LENGTH) return yield { line: line + 1, read: () => refuse(task, TOO_LONG) };
   }
   yield* recordIn(line + 1, rest);
 }
@@ -82,13 +74,9 @@ interface Row {
   readonly problem?: string;
 }
 
-async function* csvRecords(
-  task: Task,
-  columns: readonly Column[],
-  rows: AsyncIterable<Row>,
-): AsyncGenerator<FileRecord> {
+async function* csvRecords(task: Task, columns: readonly Column[], rows: AsyncIterable<Row>) {
   for await (const { line, cells, problem } of rows)
-    yield problem === undefined ? { line, read: () => readRow(task, columns, cells) } : unreadable(task, line, problem);
+    yield { line, read: () => (problem === undefined ? readRow(task, columns, cells) : refuse(task, problem)) };
 }
 
 async function* rowsOf(path: string): AsyncGenerator<Row, undefined> {
@@ -143,7 +131,7 @@ function columnsOf({ plan, view }: Task, header: readonly Cell[]): readonly Colu
 
 function readRow(task: Task, columns: readonly Column[], row: readonly Cell[]): JsonObject {
   if (row.length !== columns.length)
-    throw invalid(task, `must have ${columns.length} cells as the first line, got ${row.length}`);
+    refuse(task, `must have ${columns.length} cells as the first line, got ${row.length}`);
   const record = {};
   for (const [index, { path, read }] of columns.entries()) {
     const value = read(row[index] ?? null);

@@ -1,6 +1,5 @@
 /** `import`: stores the records of a file, all or none, or each part of it by itself. */
-import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { BadRequestException, HttpException, HttpStatus, StreamableFile } from '@nestjs/common';
 import { TEXT } from '../../documents/operation-document.js';
 import { failureOf } from '../../http/failure.js';
@@ -45,7 +44,7 @@ export const importFile = {
       content: { [NDJSON]: { schema: TEXT, example: RESULTS } },
     }),
   },
-  /** @throws 400 naming every wrong line, 401, 403, 409, 413, 415 */
+  /** @throws 400 naming every wrong line, 401, 403, 409, 413, 415, 503 */
   async run(plan: Plan, call: Call, { query }: OperationInput): Promise<StreamableFile> {
     const parameters = new QueryParameters(query, ['atomic']);
     const isAtomic = parameters.flag('atomic', true);
@@ -58,14 +57,16 @@ export const importFile = {
       const records = await recordsOf(task, upload);
       const lines = isAtomic ? linesOf(await storeAll(task, records, upload)) : storeParts(task, records);
       const stream = Readable.from(lines, { objectMode: false }).once('close', () => void upload.remove());
-      const file = new StreamableFile(stream, { type: `${NDJSON}; charset=utf-8` });
-      return file.setErrorHandler((_, response) => (response as unknown as ServerResponse).destroy());
+      return new StreamableFile(stream, { type: `${NDJSON}; charset=utf-8` }).setErrorHandler(endConnection);
     } catch (error) {
       await upload.remove();
       throw error;
     }
   },
 } satisfies DescribedOperation & { run: unknown };
+
+/** Nest 11 would end the response as if it were complete. Fastify destroys it by itself. */
+export const endConnection = (_: Error, response: object): void => void (response as Writable).destroy();
 
 type LineResult = BatchResult<object> & { readonly line: number };
 

@@ -7,11 +7,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
-import { notify } from '../../http/failure.js';
+import { OutageLog } from '../../database/outage-log.js';
+import { notify, ServiceUnavailable } from '../../http/failure.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { isOfType } from '../../http/json-body.js';
 
 const MAX_BYTES = 2 ** 30;
+const outage = new OutageLog('The folder of temporary files');
 
 export const FILE_TYPES = ['application/x-ndjson', 'text/csv'] as const;
 
@@ -22,21 +24,34 @@ export interface Upload {
   remove(): Promise<void>;
 }
 
-/** @throws 400 for a file that is empty, not UTF-8 or ends early, 413, 415 */
+/** @throws 400 for a file that is empty, not UTF-8 or ends early, 413, 415, 503 */
 export async function receiveUpload(request: HttpRequest): Promise<Upload> {
   const type = typeOf(request);
-  const folder = await mkdtemp(join(tmpdir(), 'declarest-import-'));
+  const folder = await mkdtemp(join(tmpdir(), 'declarest-import-')).catch(refuse);
   const path = join(folder, 'file');
   const remove = () => notify('Removing an uploaded file', () => rm(folder, { recursive: true, force: true }));
   const file = createWriteStream(path);
+  const body = bodyOf(request);
   try {
-    await pipeline(bodyOf(request), checked, file);
+    await pipeline(checked(body.iterator({ destroyOnReturn: false })), file);
   } catch (error) {
+    // A client may send all of it before it reads the answer.
+    body.resume();
     await remove();
-    const isCut = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(String((error as { code?: string }).code));
-    throw isCut ? new BadRequestException('The file ended early') : error;
+    refuse(error);
   }
+  outage.succeed();
   return { type, path, bytes: file.bytesWritten, remove };
+}
+
+/** @throws 400, or 503 where a call of the file system failed */
+function refuse(error: unknown): never {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw new BadRequestException('The file must be in UTF-8');
+  if (/^(ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/.test(code)) throw new BadRequestException('The file ended early');
+  if (syscall === undefined) throw error;
+  outage.refuse(error);
+  throw new ServiceUnavailable('The server is busy, try again', 5, { cause: error });
 }
 
 function typeOf({ headers }: HttpRequest): Upload['type'] {
@@ -56,19 +71,12 @@ function bodyOf(request: HttpRequest): Readable {
 async function* checked(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let bytes = 0;
-  const decode = (chunk?: Uint8Array): void => {
-    try {
-      decoder.decode(chunk, { stream: chunk !== undefined });
-    } catch {
-      throw new BadRequestException('The file must be in UTF-8');
-    }
-  };
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > MAX_BYTES) throw new PayloadTooLargeException(`The file must have at most ${MAX_BYTES} bytes`);
-    decode(chunk);
+    decoder.decode(chunk, { stream: true });
     yield chunk;
   }
-  decode();
+  decoder.decode();
   if (bytes === 0) throw new BadRequestException('The file is empty');
 }

@@ -10,7 +10,7 @@ import { InvalidOptionError } from '../../options/invalid-option.js';
 import type { Application } from '../../routes/application.js';
 import { declaredClasses, isGeneratedClass, optionsOf } from '../declare/declared-options.js';
 import { HOOK_NAMES } from '../declare/generated-hooks.js';
-import type { OperationDeclaration } from '../declare/operations.js';
+import { CREATIONS, type OperationDeclaration } from '../declare/operations.js';
 import { create } from '../operations/create.js';
 import { followedRelations } from '../plan/list-parameters.js';
 import type { Resource } from '../plan/resource.js';
@@ -158,7 +158,7 @@ export function bypassWarnings(controller: CrudControllerClass): string[] {
 /** Required columns that no client may write, and that nothing else sets as far as can be seen. */
 function requiredWarnings(controller: CrudControllerClass, resources: readonly Resource[]): string[] {
   const resource = resources.find(({ options }) => options === optionsOf(controller));
-  if (!resource || !['create', 'createMany', 'import'].some((name) => resource.options.generated.has(name))) return [];
+  if (!resource || !CREATIONS.some((name) => resource.options.generated.has(name))) return [];
   const { metadata, schema, owner, pathParameters, fieldPermissions, database } = resource;
   const isSetByCode =
     typeof Reflect.get(controller.prototype, 'beforeCreate') === 'function' ||

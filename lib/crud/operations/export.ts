@@ -7,6 +7,7 @@ import type { HttpRequest } from '../../http/http-request.js';
 import type { ListQuery } from '../declare/envelope.js';
 import { conditionParameters, formatParameter, recordParameters, sortParameters } from '../document/parameters.js';
 import { fileResponse } from '../document/responses.js';
+import { endConnection } from '../import/import.js';
 import { beginTask, type Plan } from '../plan/plan.js';
 import { parseExportQuery, type ExportFormat } from '../query/list-query.js';
 import { hasRelations, selectedFields, type RecordRequest } from '../query/record-request.js';
@@ -115,7 +116,7 @@ async function write(plan: Plan, call: Call, query: ListQuery): Promise<Streamab
   const stream = Readable.from(isHead ? [] : linesOf(await read(FIRST_BATCH)), { objectMode: false });
   const name = plan.options.endpoint.split('/').at(-1) ?? '';
   const disposition = `attachment; filename="${name}.${format}"`;
-  return new StreamableFile(stream, { type, disposition }).setErrorHandler((_, response) => endConnection(response));
+  return new StreamableFile(stream, { type, disposition }).setErrorHandler(endConnection);
 }
 
 /** In HTTP/1.0, which nginx spoke by default, the end of a connection is that of the body, but for a reset (RFC 9112 §6.3). */
@@ -126,9 +127,4 @@ function resetOldConnection(request: HttpRequest | undefined): void {
   } catch {
     // Only a connection of TCP can be reset, not one of TLS or of a Unix socket.
   }
-}
-
-/** Nest 11 would end the response as if it were complete. Fastify destroys it by itself. */
-function endConnection(response: object): void {
-  (response as { destroy(): void }).destroy();
 }

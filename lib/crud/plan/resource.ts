@@ -6,7 +6,7 @@ import { guardOf } from '../../entities/entity-guard.js';
 import { IdempotencyKey } from '../idempotency/idempotency-keys.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { optionsOf } from '../declare/declared-options.js';
-import type { OperationName } from '../declare/operations.js';
+import { CREATIONS, type OperationName } from '../declare/operations.js';
 import { refuseOption, type ResolvedCrudOptions } from '../declare/resolve-options.js';
 import type { ListParameters } from '../query/list-query.js';
 import type { FieldPermissions } from '../rows/field-permissions.js';
@@ -146,7 +146,6 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
   const { name = '', column } = parent ?? {};
   const { write } = options.fieldPermissions[name as never] ?? {};
   const moves = ['update', 'patch', 'patchMany'] as const;
-  const creations = ['create', 'createMany', 'import'] as const;
   const isComposite = parent !== undefined && metadata.primaryColumns.length > 1;
   const isLevelled = metadata.treeType === 'closure-table' && metadata.treeLevelColumn !== undefined;
   const isNestedSet = metadata.treeType === 'nested-set';
@@ -158,9 +157,9 @@ function assertOperations(options: ResolvedCrudOptions, metadata: EntityMetadata
   const isHeard = hears('remove', metadata, database.dataSource);
   const once = `or set \`fieldPermissions\` to { ${name}: { write: "once" } }`;
   const refused: readonly Refused[] = [
-    [guard !== undefined, creations, 'patch', guard?.creation ?? ''],
-    [isComposite, [...creations, ...moves], 'delete', 'nodes of a tree need a key of one column'],
-    [isLevelled, [...creations, ...moves], 'delete', 'TypeORM cannot write closures of a @TreeLevelColumn'],
+    [guard !== undefined, CREATIONS, 'patch', guard?.creation ?? ''],
+    [isComposite, [...CREATIONS, ...moves], 'delete', 'nodes of a tree need a key of one column'],
+    [isLevelled, [...CREATIONS, ...moves], 'delete', 'TypeORM cannot write closures of a @TreeLevelColumn'],
     [isMoving, moves, 'create', `TypeORM cannot move nodes of a nested set; ${once}`],
     [isLosing, ['delete', 'deleteMany'], 'patch', 'TypeORM loses nodes below deleted ones; or change `onDelete`'],
     [isCached && isHeard, ['delete', 'deleteMany'], 'create', 'TypeORM reads the tree from its query cache there'],

@@ -5,6 +5,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import { describeJson } from '../../entities/record-input.js';
 import { fieldError, type FieldError } from '../../http/failure.js';
 import { expectJsonObject, type JsonObject } from '../../http/json-body.js';
+import { isObject } from '../../options/option-table.js';
 import { splitList } from './filter-parameter.js';
 import { QueryParameters } from './parameters.js';
 import type { ListQuery } from '../declare/envelope.js';
@@ -35,7 +36,7 @@ export function readBatch(body: JsonObject, query: ListQuery = {}, maxBatchSize:
 
 /** @throws 400 */
 export function readItem(item: unknown): JsonObject {
-  if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as JsonObject;
+  if (isObject(item)) return item;
   throw invalidBatch([{ field: '', message: `must be an object, got ${describeJson(item)}` }]);
 }
 
@@ -64,11 +65,9 @@ export function refuseDuplicates(
 ) {
   const known = new Set<unknown>();
   const errors: FieldError[] = [];
-  for (const [index, { key, id }] of targets.entries()) {
-    const written = JSON.stringify(write(key));
-    if (known.has(written)) errors.push({ field: fieldOf(index), message: `duplicate id ${id}` });
-    known.add(written);
-  }
+  for (const [index, { key, id }] of targets.entries())
+    if (known.size === known.add(JSON.stringify(write(key))).size)
+      errors.push({ field: fieldOf(index), message: `duplicate id ${id}` });
   if (errors.length > 0) throw invalidBatch(errors);
 }
 
