@@ -4,15 +4,15 @@ import type { DataSource } from 'typeorm';
 import { isMysql, isPostgres } from './database-family.js';
 import { isText, readerType, valueType, type ValueType } from './value-types.js';
 
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const DATE = new RegExp(`^${DAY}$`);
 const END_OF_DAY = String.raw`24:00(?::00(?:\.0{1,6})?)?`;
 const DURATION = String.raw`-?(?:\d{2}|[1-7]\d{2}|8[0-2]\d|83[0-7]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?|-?838:[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?`;
 const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** `Date` alone would turn 30 February into 2 March. */
+/** `Date` alone would turn 30 February into 2 March. @param value that has the form of a date */
 const isCalendarDate = (value: string): boolean =>
-  !value.startsWith('0000') && String(new Date(value).toJSON()).startsWith(value);
+  !value.startsWith('0000') && new Date(value).getUTCDate() === Number(value.slice(8));
 
 export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, DATE) && isCalendarDate(value), {
   comparison: 'calendar',
@@ -47,10 +47,9 @@ export const dateTime = readerType(
     const [, day] = typeof value === 'string' ? (DATE_TIME.exec(value) ?? []) : [];
     const moment =
       value instanceof Date ? value : new Date(day !== undefined && isCalendarDate(day) ? standard(String(value)) : '');
+    const year = moment.getUTCFullYear();
     // An offset may lead out of the years that databases store.
-    return /^(?!0000)\d{4}-/.test(String(moment.toJSON()))
-      ? { value: moment }
-      : { expected: 'a date-time such as "2026-01-31T09:30:00Z"' };
+    return year >= 1 && year <= 9999 ? { value: moment } : { expected: 'a date-time such as "2026-01-31T09:30:00Z"' };
   },
   {
     comparison: 'moment',
