@@ -11,7 +11,7 @@ import { decoratedEffects, effectOf } from './access-decorators.js';
 import { assertNotOpened, broadestFirst, fold, restricts, type Access, type Rule } from './decide.js';
 import { compileMatching, compileOverlaps, type OverlappingRule } from './matching-rules.js';
 import { cleanLevels, interpretationsOf, type ConcretePath } from './path-interpretations.js';
-import { covers, exactly, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
+import { exactly, foldWidely, pathOfPattern, type Pattern } from './pattern.js';
 
 export type PathAccess = (concrete: ConcretePath) => Access;
 
@@ -158,26 +158,26 @@ function compileAccess(
   // Where the default denies, every rule permits something: it has to match as a permission does.
   const isOpened =
     fallback.kind !== 'denied' || inner.length > 0 || overlapping.some(({ isWhole, isExact }) => isWhole && isExact);
-  const whole = overlapping.filter(({ isWhole }) => isWhole).map(({ rule }) => rule);
+  const always = overlapping.filter(({ isWhole }) => isWhole).map(({ rule }) => rule);
   const partial = overlapping.filter(({ isWhole }) => !isWhole).map(({ rule }) => rule);
   /** @param isPermitted whether one of the partial rules names the requested path itself */
   const accessWith = (rules: readonly Rule[], isPermitted: boolean): Access => {
     if (!isOpened && !isPermitted) return fallback;
-    const folded = fold(fallback, [...[...whole, ...rules].toSorted(broadestFirst), ...inner]);
+    const folded = fold(fallback, [...[...always, ...rules].toSorted(broadestFirst), ...inner]);
     return reloadsUser ? { ...folded, reloadsUser } : folded;
   };
   const access = accessWith([], false);
-  const parts = partial.map((part): RouteEntry => {
-    const matching = partial.filter((other) =>
-      covers(other.pattern, part.pattern, restricts(other) ? foldWidely : exactly),
-    );
-    return { method, path: pathOfPattern(part.pattern), access: accessWith(matching, true), part, template: path };
-  });
-  const entries = [{ method, path, access, template: path }, ...parts];
-  if (partial.length === 0) return { access: () => access, entries };
+  const whole = { method, path, access, template: path };
+  if (partial.length === 0) return { access: () => access, entries: [whole] };
 
   const namedBy = compileMatching(partial, exactly);
   const restrictionsOf = compileMatching(partial.filter(restricts), foldWidely);
+  const parts = partial.map((part): RouteEntry => {
+    // No rule names a level `*`: what matches it matches any level, and what matches two of them any number.
+    const any = [...part.pattern.levels, ...part.pattern.tail];
+    const matching = new Set([...namedBy(any), ...restrictionsOf(any.map(foldWidely))]);
+    return { ...whole, path: pathOfPattern(part.pattern), access: accessWith([...matching], true), part };
+  });
   const interpretations = interpretationsOf(path);
   const accessTo = (concrete: ConcretePath): Access => {
     const interpreted = interpretations(concrete);
@@ -188,7 +188,7 @@ function compileAccess(
     const matching = new Set([...named, ...interpreted.flatMap(restrictionsOf)]);
     return matching.size === 0 ? access : accessWith([...matching], named.length > 0);
   };
-  return { access: accessTo, entries };
+  return { access: accessTo, entries: [whole, ...parts] };
 }
 
 const keyOf = ({ part, ...entry }: RouteEntry): string => JSON.stringify([entry, part?.declaredBy, part?.pattern.text]);
