@@ -146,16 +146,35 @@ export async function measureSessions(contestants, options) {
   return rows;
 }
 
-/** Time from the start of the process to the first response with status 200, with 500 resources. */
+/** Milliseconds from the start of the process to the first response with status 200, and its memory. */
+async function startOnce(contestant, environment) {
+  const server = await startServer(contestant, environment);
+  await checkResponse(server, PRODUCT_OPERATIONS.findById);
+  const sample = { cpu: server.cpu() / 1_000, elapsed: performance.now() - server.start, rss: server.rss() / MIB };
+  await server.stop();
+  return sample;
+}
+
+/** How much longer a start takes with 10,000 rules, half of which each name one record. */
+export async function measureRuleStart(contestants, { rounds }) {
+  const rows = [];
+  for (const contestant of contestants.filter(isMeasuredAlone)) {
+    const [few, many] = ['10', '10000'];
+    const take = (BENCH_RULES) => startOnce(contestant, { BENCH_RULES, BENCH_RECORD_RULES: '1' });
+    const samples = await interleave([few, many], rounds, take);
+    const more = samples.get(many).map(({ cpu }, round) => ({ cpu: cpu - samples.get(few)[round].cpu }));
+    const [without, withMore, difference] = [samples.get(few), samples.get(many), more].map(summarize);
+    rows.push({ contestant: contestant.name, without, withMore, difference: difference.cpu });
+  }
+  return rows;
+}
+
+/** The start with 500 resources. */
 export async function measureStart(contestants, { rounds }) {
   const taking = contestants.filter((each) => isOnSqlite(each) && (isDeclarest(each) || each.kind === 'hand-written'));
-  const samples = await interleave(taking, rounds, async (contestant) => {
-    const server = await startServer(contestant, { BENCH_RESOURCES: String(START_RESOURCES) });
-    await checkResponse(server, PRODUCT_OPERATIONS.findById);
-    const sample = { cpu: server.cpu() / 1_000, elapsed: performance.now() - server.start, rss: server.rss() / MIB };
-    await server.stop();
-    return sample;
-  });
+  const samples = await interleave(taking, rounds, (contestant) =>
+    startOnce(contestant, { BENCH_RESOURCES: String(START_RESOURCES) }),
+  );
   return taking.map((contestant) => {
     const own = samples.get(contestant);
     const base = samples.get(findRival(contestant, 'hand-written', taking));

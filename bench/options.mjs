@@ -1,7 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const PARTS = ['operations', 'owner', 'rules', 'sessions', 'start'];
+const PARTS = ['operations', 'owner', 'rules', 'sessions', 'start', 'ruleStart'];
 const OPERATIONS = ['findById', 'protected', 'page', 'create', 'filtered', 'included', 'patch', 'batch'];
 const ROUNDS = 15;
 /** A tenth less than recorded shows in fewer rounds. */

@@ -95,6 +95,18 @@ function comparisonTable(results, rows, [without, withMore]) {
   );
 }
 
+function ruleStartTable(results) {
+  return table(
+    ['', '10 rules, ms CPU (quartiles)', '10,000 rules, ms CPU (quartiles)', 'difference'],
+    results.ruleStart.map(({ contestant, without, withMore, difference }) => [
+      titleOf(results, contestant),
+      withQuartiles(without.cpu, integer),
+      withQuartiles(withMore.cpu, integer),
+      withQuartiles(difference, integer),
+    ]),
+  );
+}
+
 function startTable(results) {
   return table(
     [
@@ -135,8 +147,21 @@ function goalsTable(results) {
 const yesOrNo = (holds) => (holds ? 'yes' : 'NO');
 
 export function toMarkdown(results) {
-  const { date, machine, versions, rounds, seconds, connections, operations, memory, rules, owner, sessions, start } =
-    results;
+  const {
+    date,
+    machine,
+    versions,
+    rounds,
+    seconds,
+    connections,
+    operations,
+    memory,
+    rules,
+    owner,
+    sessions,
+    start,
+    ruleStart,
+  } = results;
   const sections = [
     '# Benchmark',
     `Written by \`npm run bench\` on ${date}. [The method](README.md) explains the figures.`,
@@ -153,6 +178,7 @@ export function toMarkdown(results) {
     sessions &&
       `## Protected findById without and with \`sessions\`\n\n${comparisonTable(results, sessions, ['without', 'with'])}`,
     start && `## Start with 500 resources\n\n${startTable(results)}`,
+    ruleStart && `## Start with 10,000 rules\n\n${ruleStartTable(results)}`,
     memory && `## Memory\n\n${memoryTable(results)}`,
     ...(operations ?? []).map((operation) => `## ${operation.title}\n\n${operationTable(results, operation)}`),
   ];

@@ -34,12 +34,19 @@ const { makeData } = await import('./data.mjs');
 const { serverVersions } = await import('./database-servers.mjs');
 const { compareWithGoals, compareWithRecorded } = await import('./goals.mjs');
 const { CONNECTIONS, describeMachine } = await import('./load.mjs');
-const { measureOperations, measureOwner, measureRules, measureSessions, measureStart } = await import('./measure.mjs');
+const { measureOperations, measureOwner, measureRules, measureRuleStart, measureSessions, measureStart } =
+  await import('./measure.mjs');
 const { findBusyMachine, readResults, summarizeFloors, summarizeGoals, toMarkdown, writeResults } =
   await import('./report.mjs');
 
 makeData();
-const PARTS = { owner: measureOwner, rules: measureRules, sessions: measureSessions, start: measureStart };
+const PARTS = {
+  owner: measureOwner,
+  rules: measureRules,
+  sessions: measureSessions,
+  start: measureStart,
+  ruleStart: measureRuleStart,
+};
 const contestants = chooseContestants(options.contestants, options.builds);
 const { parts, rounds, seconds } = options;
 const start = performance.now();

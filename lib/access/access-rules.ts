@@ -69,25 +69,21 @@ export class AccessRules implements AppliedRules, OnModuleInit, OnApplicationBoo
     const { strict, defaultAccess } = this.options;
     const { rules, fallback } = compiled.policy;
     if (Logger.isLevelEnabled('log')) this.logger.log(`Route access:\n${formatAccessRows(compiled.rows)}`);
-    if (this.configs.size === 0 && defaultAccess === undefined)
-      this.logger.warn(
+    const unenforced = rules.filter(({ written }) => written).map(describeRule);
+    const mounts = rules.length > 0 ? compiled.table.mountsAboveRoutes : [];
+    const undecorated = handlers.filter((each) => each.isUndecorated && fallback.kind !== 'public');
+    const doubts = [
+      this.configs.size === 0 &&
+        defaultAccess === undefined &&
         'No SecurityConfig found: every route that declares no access itself is open to everybody. Add a provider that extends SecurityConfig, or set defaultAccess.',
-      );
-    const unenforced = rules.filter(({ written }) => written);
-    if (unenforced.length > 0)
-      this.logger.warn(
-        `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.map(describeRule).join(', ')}.`,
-      );
-    const mounts = compiled.table.mountsAboveRoutes;
-    if (mounts.length > 0 && rules.length > 0)
-      this.logger.warn(
+      unenforced.length > 0 &&
+        `Rules for roles outside enforcedRoles require only a valid token: ${unenforced.join(', ')}.`,
+      mounts.length > 0 &&
         `Rules do not apply to what the functions mounted at ${mounts.join(', ')} answer themselves, because controllers have routes there too. Mount files and sub-applications at a path of their own.`,
-      );
-    const undecorated = handlers.filter(({ isUndecorated }) => isUndecorated).map(({ name }) => name);
-    if (undecorated.length > 0 && fallback.kind !== 'public')
-      this.logger.warn(
-        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
-      );
+      undecorated.length > 0 &&
+        `URL rules do not apply to gateways and resolvers, so the default access decides for ${undecorated.map(({ name }) => name).join(', ')}. Add @Public(), @Authenticated() or @Roles().`,
+    ];
+    for (const doubt of doubts) if (doubt) this.logger.warn(doubt);
     // A command of the application has no server, and so no routes.
     if (!this.application.adapter) return;
     const warnings = findRuleWarnings(compiled, rules.length === 0 && !strict, roleNames);

@@ -45,7 +45,7 @@ interface Target {
   readonly handler: object | undefined;
 }
 
-type CompiledTarget = Target & { readonly access: PathAccess };
+type CompiledTarget = Target & ReturnType<typeof compileAccess>;
 
 export function compileRouteAccess(
   routes: readonly Route[],
@@ -68,10 +68,11 @@ export function compileRouteAccess(
         for (const { rule } of governing) used.add(rule);
         const inner = innerRules(target, method, path, governing);
         const reloadsUser = declaredRoute(target.handler)?.reloadsUser?.() === true;
-        const { access, entries: found } = compileAccess(method, path, governing, inner, { fallback, reloadsUser });
-        entries.push(...found);
-        return { ...target, access };
+        return { ...target, ...compileAccess(method, path, governing, inner, { fallback, reloadsUser }) };
       });
+      const found = targets.flatMap((target) => target.entries);
+      // Two handlers of one template, such as two versions, may have the same access.
+      entries.push(...(targets.length < 2 ? found : new Map(found.map((entry) => [keyOf(entry), entry])).values()));
       byMethod.set(method, targets);
     }
   }
@@ -86,8 +87,7 @@ export function compileRouteAccess(
       const called = controllerMethodOf(handler.getHandler()) ?? handler.getHandler();
       return targets.find((target) => target.controller === controller && target.handler === called)?.access;
     },
-    // Two handlers of one template, such as two versions, may have the same access.
-    entries: [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()],
+    entries,
     used,
   };
 }

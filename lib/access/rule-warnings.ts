@@ -1,4 +1,5 @@
 /** Finds what is suspicious in the rules, as sentences: warnings, or with `strict` reasons to refuse to start. */
+import { memoized } from '../http/bounded-map.js';
 import { condense } from '../options/condense.js';
 import { declaredRoute, hasCacheKey, type DeclaredRoute } from '../routes/declared-route.js';
 import { groupBy, shapesOf } from '../routes/route.js';
@@ -26,9 +27,10 @@ export function findRuleWarnings(
   const unused = compiled.policy.rules.filter((rule) => !inside.used.has(rule) && !outside.used.has(rule));
   // A file of a mount may be public without a route of its own.
   const divided = [...inside.entries, ...outside.entries.filter(({ template }) => !template.includes('*'))];
+  const routes = entries.filter(({ part }) => !part);
   // A public rule that also matches a whole route was made for that route.
   const partial = [...new Set(divided.flatMap((entry) => entry.part ?? []))].filter(
-    (part) => !restricts(part) && !entries.some((entry) => !entry.part && coversRoute(part.pattern, entry.path)),
+    (part) => !restricts(part) && !routes.some(({ path }) => coversRoute(part.pattern, path)),
   );
   const impossible = entries.filter(({ access }) => !isSatisfiable(access, roles));
   return [
@@ -56,8 +58,7 @@ export function findRuleWarnings(
 const namesWithoutRule = ({ entries }: RouteAccess): string =>
   [...new Set(entries.filter(({ access }) => access.rules.length === 0).map(nameOf))].join(', ');
 
-const nameOf = ({ method, path }: RouteEntry): string => `${method} ${path}`;
-
+const nameOf = ({ method, path }: Pick<RouteEntry, 'method' | 'path'>): string => `${method} ${path}`;
 const routeOf = ({ method, template }: RouteEntry): string => `${method} ${template}`;
 
 const coversRoute = (pattern: Pattern, path: string): boolean =>
@@ -65,21 +66,24 @@ const coversRoute = (pattern: Pattern, path: string): boolean =>
 
 /** A rule for one route leaves others open that do the same: `PUT /api/products/:id` and PATCH, `POST` and `/batch`. */
 function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess): string[] {
-  const declared = new Map(
-    table.controllerRoutes.map(({ method, path, handler }) => [`${method} ${path}`, declaredRoute(handler)]),
-  );
+  const declared = new Map(table.controllerRoutes.map((route) => [nameOf(route), declaredRoute(route.handler)]));
   const names = new Set(entries.map(nameOf));
-  const byRoute = groupBy(entries, ({ method, template }) => `${method} ${withoutNames(template)}`);
+  const keyOf = ({ method, template }: RouteEntry): string => `${method} ${withoutNames(template)}`;
+  const [byRoute, byPath] = [groupBy(entries, keyOf), groupBy(entries, (each) => `${keyOf(each)} ${each.path}`)];
+  // Methods of one route are compared for the same part of it, where both have that part.
+  const others = memoized((_: string, key: string, { method, template }: RouteEntry) =>
+    (byRoute.get(key) ?? []).filter((each) => each.template !== template || !names.has(`${method} ${each.path}`)),
+  );
   const found = entries.flatMap((copy) => {
     const keys = originalsOf(copy, copy.part ? undefined : declared.get(nameOf(copy)));
-    return keys
-      .flatMap((key) => byRoute.get(key) ?? [])
-      .flatMap((original) => {
-        // Methods of one route are compared for the same part of it, where both have that part.
-        const same = original.template === copy.template ? `${copy.method} ${original.path}` : nameOf(copy);
-        if (same !== nameOf(copy) && names.has(same)) return [];
-        return rulesOfOnly(original, copy).map((rule) => ({ rule, restricted: nameOf(original), open: same }));
-      });
+    const originals = keys.flatMap((key) => [
+      ...(byPath.get(`${key} ${copy.path}`) ?? []),
+      ...others(`${routeOf(copy)} ${key}`, key, copy),
+    ]);
+    return originals.flatMap((original) => {
+      const open = original.template === copy.template ? `${copy.method} ${original.path}` : nameOf(copy);
+      return rulesOfOnly(original, copy).map((rule) => ({ rule, restricted: nameOf(original), open }));
+    });
   });
   return [...groupBy(found, ({ rule }) => rule)].map(([rule, pairs]) => {
     const namesOf = (of: 'restricted' | 'open') => [...new Set(pairs.map((pair) => pair[of]))];
