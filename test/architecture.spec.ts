@@ -49,7 +49,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/operations': 897,
   'crud/plan': 889,
   'crud/query': 907,
-  'crud/read': 432,
+  'crud/read': 431,
   'crud/rows': 278,
   'crud/sql': 1_000,
   'crud/store': 2_107,
