@@ -23,7 +23,7 @@ const MAX_LINES_PER_FILE = 250;
 /** At most so many lines in each folder of lib/, without those of its own folders. A limit may only fall. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   '.': 81,
-  access: 1_838,
+  access: 1_836,
   'access/identity': 481,
   auth: 206,
   'auth/accounts': 640,
@@ -49,7 +49,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/operations': 893,
   'crud/plan': 888,
   'crud/query': 906,
-  'crud/read': 432,
+  'crud/read': 431,
   'crud/rows': 278,
   'crud/sql': 1_000,
   'crud/store': 2_107,

@@ -70,27 +70,27 @@ function findUnrestrictedCopies({ table, inside: { entries } }: CompiledAccess):
   const names = new Set(entries.map(nameOf));
   const keyOf = ({ method, template }: RouteEntry): string => `${method} ${withoutNames(template)}`;
   const [byRoute, byPath] = [groupBy(entries, keyOf), groupBy(entries, (each) => `${keyOf(each)} ${each.path}`)];
-  // Methods of one route are compared for the same part of it, where both have that part.
-  const others = memoized((_: string, key: string, { method, template }: RouteEntry) =>
-    (byRoute.get(key) ?? []).filter((each) => each.template !== template || !names.has(`${method} ${each.path}`)),
-  );
-  const found = entries.flatMap((copy) => {
-    const keys = originalsOf(copy, copy.part ? undefined : declared.get(nameOf(copy)));
-    const originals = keys.flatMap((key) => [
-      ...(byPath.get(`${key} ${copy.path}`) ?? []),
-      ...others(`${routeOf(copy)} ${key}`, key, copy),
-    ]);
-    return originals.flatMap((original) => {
-      const open = original.template === copy.template ? `${copy.method} ${original.path}` : nameOf(copy);
-      return rulesOfOnly(original, copy).map((rule) => ({ rule, restricted: nameOf(original), open }));
+  const sameOf = ({ template, path }: RouteEntry, copy: RouteEntry): string =>
+    template === copy.template ? `${copy.method} ${path}` : nameOf(copy);
+  const found = [...groupBy(entries, routeOf).values()].flatMap((copies) => {
+    // Methods of one route are compared for the same part of it, where both have that part.
+    const others = memoized((originals: RouteEntry[]) =>
+      originals.filter((each) => each.template !== copies[0]?.template || !names.has(sameOf(each, copies[0]))),
+    );
+    return copies.flatMap((copy) => {
+      const keys = originalsOf(copy, copy.part ? undefined : declared.get(nameOf(copy)));
+      const same = keys.flatMap((key) => byPath.get(`${key} ${copy.path}`) ?? []);
+      return [...same, ...keys.flatMap((key) => others(byRoute.get(key) ?? []))].flatMap((original) =>
+        rulesOfOnly(original, copy).map((rule) => ({ rule, original, copy })),
+      );
     });
   });
   return [...groupBy(found, ({ rule }) => rule)].map(([rule, pairs]) => {
-    const namesOf = (of: 'restricted' | 'open') => [...new Set(pairs.map((pair) => pair[of]))];
-    const open = namesOf('open');
+    const restricted = [...new Set(pairs.map(({ original }) => nameOf(original)))];
+    const open = [...new Set(pairs.map(({ original, copy }) => sameOf(original, copy)))];
     // A pattern has a star only at its end.
     const patterns = new Set(open.map((name) => `"${name.replace(/:\w+\/.+/, '**').replace(/:\w+/, '*')}"`));
-    const problem = `${rule} restricts ${namesOf('restricted').join(', ')} but not ${open.join(', ')}`;
+    const problem = `${rule} restricts ${restricted.join(', ')} but not ${open.join(', ')}`;
     return `${problem}. Restrict ${[...patterns].join(', ')} too, or declare a rule of its own for it.`;
   });
 }
@@ -139,10 +139,8 @@ export function findCachedRoutes({ table, inside }: CompiledAccess, interceptors
     (Reflect.getMetadata('self:paramtypes', constructor) ?? []) as readonly { readonly param: unknown }[];
   const usesCache = interceptors.some((each) => dependenciesOf(each).some(({ param }) => param === 'CACHE_MANAGER'));
   const restricted = new Set(inside.entries.filter(({ access }) => access.kind !== 'public').map(routeOf));
-  const cached = table.controllerRoutes.filter(
-    ({ method, handler }) => method === 'GET' && handler && !hasCacheKey(handler),
-  );
-  const names = cached.map(({ path }) => `GET ${path}`).filter((name) => restricted.has(name));
+  const cached = table.controllerRoutes.filter(({ handler }) => handler && !hasCacheKey(handler)).map(nameOf);
+  const names = cached.filter((name) => name.startsWith('GET ') && restricted.has(name));
   if (!usesCache || names.length === 0) return [];
   const others = names.length > 5 ? ` and ${names.length - 5} more` : '';
   return [

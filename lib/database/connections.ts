@@ -1,6 +1,6 @@
 /** How the statements and transactions of an application share the connections of a data source. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner, ReplicationMode } from 'typeorm';
 import { databaseFailureOf, DatabaseUnavailable, isLostRace } from '../entities/database-errors.js';
 import { isMysql, isPostgres, isSqlite } from '../entities/database-family.js';
 import { contexts } from '../http/request-context.js';
@@ -11,9 +11,7 @@ import { Semaphore } from './semaphore.js';
 import { endsOf, managerWithin, runTransaction, type TransactionContext } from './transactions.js';
 
 /** A write has a turn, and its listeners may write too. */
-interface Context extends TransactionContext {
-  readonly turn?: { readonly dataSource: DataSource; isOpen: boolean };
-}
+type Context = TransactionContext & { readonly turn?: { readonly dataSource: DataSource; isOpen: boolean } };
 
 const contextOf = (): Partial<Context> => (contexts.getStore() as Context | undefined) ?? {};
 
@@ -51,17 +49,19 @@ export class ConnectionQueue {
 
   /** Runs statements. On SQLite, those outside of a transaction wait for an open one. */
   statement<R>(work: () => Promise<R>, weight?: number): Promise<R> {
-    return this.watch(this.statements && !this.hasTurn ? this.statements.run(work, weight) : work());
+    const result = this.statements && !this.hasTurn ? this.statements.run(work, weight) : work();
+    if (this.outages.refused > 0) void result.then(() => this.outages.succeed()).catch(() => undefined);
+    return result;
   }
 
-  transaction<R>(run: () => Promise<R>): Promise<R> {
-    return this.writes ? this.write(run) : this.statement(run, ALL);
+  transaction<R>(run: () => Promise<R>, record?: string): Promise<R> {
+    return this.writes ? this.write(run, record) : this.statement(run, ALL);
   }
 
   /** Runs work in the transaction of the running code, or else in one of its own. */
-  transacted<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
+  transacted<R>(work: (manager: EntityManager) => Promise<R>, record?: string): Promise<R> {
     const { manager } = this;
-    return manager ? work(manager) : this.transaction(() => runTransaction(this.dataSource, work));
+    return manager ? work(manager) : this.transaction(() => runTransaction(this.dataSource, work), record);
   }
 
   /** Like `transacted`, but repeats work that lost a race to another transaction. @throws DatabaseUnavailable (503) */
@@ -95,27 +95,33 @@ export class ConnectionQueue {
         await manager.query(`UPDATE ${table.join('.')} SET ${name} = ${change}${kept} WHERE ${key} = ?`, [id]);
   }
 
-  /** Runs a statement that writes. Such statements and transactions take half of the pool together. */
-  write<R>(work: () => Promise<R>): Promise<R> {
+  /** Runs a statement that writes. Writes take half of the pool together, and those of one record one connection. */
+  write<R>(work: () => Promise<R>, record?: string): Promise<R> {
     const { writes, dataSource } = this;
     // sql.js asks for the inserted key, and saves its file, after other statements: there a write is alone.
-    const isAlone = dataSource.options.type === 'sqljs';
-    if ((!writes && !isAlone) || this.hasTurn) return work();
+    if ((!writes && dataSource.options.type !== 'sqljs') || this.hasTurn) return work();
     const turn = { dataSource, isOpen: true };
     const within = (): Promise<R> => contexts.run({ request: undefined, ...contextOf(), turn } as Context, work);
-    const run = writes ? writes.run(() => this.statement(within)) : this.statement(within, ALL);
+    const run = writes ? writes.run(() => this.statement(within), 1, record) : this.statement(within, ALL);
     return run.finally(() => (turn.isOpen = false));
+  }
+
+  /** Runs statements that read on one connection, for which they wait once. Writes and SQLite have theirs already. */
+  read<R>(work: (runner?: QueryRunner) => Promise<R>): Promise<R> {
+    return this.statement(() => (this.writes && !this.hasTurn ? this.withRunner(work) : work()));
+  }
+
+  private withRunner<R>(work: (runner: QueryRunner) => Promise<R>, mode?: ReplicationMode): Promise<R> {
+    const runner = this.dataSource.createQueryRunner(mode ?? this.dataSource.defaultReplicationModeForReads());
+    return work(runner).finally(() => runner.release());
   }
 
   /** Runs statements on the primary: a replica might not have a row yet. @throws DatabaseUnavailable (503) */
   onPrimary<R>(work: (manager: EntityManager) => Promise<R>): Promise<R> {
-    return this.statement(async () => {
-      const { manager } = this;
-      const runner = manager ? undefined : this.dataSource.createQueryRunner('master');
-      const result = work(manager ?? (runner as QueryRunner).manager).finally(() => runner?.release());
-      return result.catch((error: unknown) => {
-        throw databaseFailureOf(error) === 'unavailable' ? this.unavailable(error, { cause: error }) : error;
-      });
+    const { manager } = this;
+    const run = () => (manager ? work(manager) : this.withRunner((runner) => work(runner.manager), 'master'));
+    return this.statement(run).catch((error: unknown) => {
+      throw databaseFailureOf(error) === 'unavailable' ? this.unavailable(error, { cause: error }) : error;
     });
   }
 
@@ -127,11 +133,6 @@ export class ConnectionQueue {
   unavailable(error: unknown, options?: { readonly cause: unknown }): DatabaseUnavailable {
     this.outages.refuse(error);
     return new DatabaseUnavailable(options);
-  }
-
-  private watch<R>(result: Promise<R>): Promise<R> {
-    if (this.outages.refused > 0) void result.then(() => this.outages.succeed()).catch(() => undefined);
-    return result;
   }
 
   /** Work inside of a transaction, or of another write, would wait for its end. */

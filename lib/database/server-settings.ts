@@ -42,8 +42,7 @@ const MYSQL = mysqlLimits('lock_wait_timeout max_execution_time', 'lock_wait_tim
  * @throws InvalidOptionError with `strict` in production, and for unsafe modes
  */
 export async function checkLimits(dataSource: DataSource, isStrict: boolean): Promise<boolean> {
-  type Options = Readonly<Record<string, unknown>> & { extra?: object };
-  const { type, extra, connectTimeoutMS, ...options } = dataSource.options as object as Options;
+  const { type, extra, connectTimeoutMS, ...options } = dataSource.options as object as Settings & { extra?: object };
   const isServer = type === 'postgres' || type === 'mariadb' || type === 'mysql';
   if (!isServer && !isSqlite(dataSource)) return false;
   const sql = type === 'postgres' ? POSTGRES_VARIABLES : isServer ? MYSQL_VARIABLES : SQLITE_VARIABLES;

@@ -2,6 +2,7 @@
 import { Logger } from '@nestjs/common';
 import type { DataSource, EntityManager, EntitySubscriberInterface, QueryRunner, TransactionStartEvent } from 'typeorm';
 import { isPostgres, isSqlite } from '../entities/database-family.js';
+import { memoized } from '../http/bounded-map.js';
 import { contexts, type RequestContext } from '../http/request-context.js';
 
 export interface Transaction {
@@ -17,18 +18,11 @@ export interface Transaction {
   isOpen: boolean;
 }
 
-export interface TransactionContext extends RequestContext {
-  readonly transaction?: Transaction | undefined;
-}
+export type TransactionContext = RequestContext & { readonly transaction?: Transaction | undefined };
 
-export function beginTransaction(
-  manager: EntityManager,
-  outer: Transaction | undefined,
-  afterCommit?: Transaction['afterCommit'],
-): Transaction {
+export function beginTransaction(manager: EntityManager, outer?: Transaction, after?: Transaction['afterCommit']) {
   const dataSource = manager.connection;
-  const own = afterCommit && { afterCommit };
-  return { dataSource, manager, around: dataSource.manager, outer, isOpen: true, ...own };
+  return { dataSource, manager, around: dataSource.manager, outer, isOpen: true, ...(after && { afterCommit: after }) };
 }
 
 /** Stands for no transaction, also where code around has one. */
@@ -42,10 +36,7 @@ function innermost(transaction: Transaction | undefined, dataSource: DataSource)
 }
 
 /** The transaction of the package that the code is part of. @returns `undefined` for those of the application */
-export function ownTransaction(
-  transaction: Transaction | undefined,
-  dataSource: DataSource,
-): Required<Transaction> | undefined {
+export function ownTransaction(transaction: Transaction | undefined, dataSource: DataSource) {
   const inner = innermost(transaction, dataSource);
   return inner?.isOpen && inner.afterCommit ? (inner as Required<Transaction>) : undefined;
 }
@@ -100,10 +91,11 @@ export async function joinTransaction<R>(manager: EntityManager, work: () => R):
   }
 }
 
-/** Work that waits for the commit of transactions of the application. */
+/** Work that waits for the commit, and how much of it there was at the beginning of each savepoint. */
+type Waiting = { readonly work: (() => unknown)[]; readonly starts: number[] };
+
 class TransactionEnds implements EntitySubscriberInterface {
-  /** The work, and how much of it there was at the beginning of each savepoint. */
-  private readonly waiting = new WeakMap<QueryRunner, { work: (() => unknown)[]; starts: number[] }>();
+  private readonly of = memoized<QueryRunner, [], Waiting>(() => ({ work: [], starts: [] }));
 
   add(runner: QueryRunner, work: () => unknown): void {
     this.of(runner).work.push(work);
@@ -128,21 +120,14 @@ class TransactionEnds implements EntitySubscriberInterface {
     const { work, starts } = this.of(queryRunner);
     work.length = starts.pop() ?? 0;
   }
-
-  private of(runner: QueryRunner) {
-    const known = this.waiting.get(runner) ?? { work: [], starts: [] };
-    this.waiting.set(runner, known);
-    return known;
-  }
 }
 
-const ends = new WeakMap<DataSource, TransactionEnds>();
+const ends = memoized<DataSource, [], TransactionEnds>(() => new TransactionEnds());
 
 /** Must be called at startup: it adds a subscriber to the data source. */
 export function endsOf(dataSource: DataSource): TransactionEnds {
-  const known = ends.get(dataSource) ?? new TransactionEnds();
+  const known = ends(dataSource);
   if (!dataSource.subscribers.includes(known)) dataSource.subscribers.push(known);
-  ends.set(dataSource, known);
   return known;
 }
 
@@ -180,13 +165,8 @@ async function rollBackByHand(runner: QueryRunner, reason: unknown): Promise<voi
     logger.error(`${what}, and was ended by ROLLBACK.`);
   } catch {
     logger.error(`${what}, and its connection was closed.`);
-    // It may be closed already.
-    await closeConnection(runner).catch(() => undefined);
+    // Pools drop a connection that was closed, perhaps by the server already.
+    const closed = runner.connect().then((own) => (isPostgres(runner.connection) ? own.end() : own.destroy()));
+    await closed.catch(() => undefined);
   }
-}
-
-/** Pools drop a connection that was closed. */
-async function closeConnection(runner: QueryRunner): Promise<void> {
-  const connection = (await runner.connect()) as { end(): Promise<void>; destroy(): void };
-  return isPostgres(runner.connection) ? connection.end() : connection.destroy();
 }

@@ -17,10 +17,7 @@ const rows: readonly [DatabaseFailure, RegExp][] = [
   ['unavailable', /^SQLITE_(BUSY|LOCKED|READONLY|FULL)/],
   ['invalid', /^([\w ]+: )*((NOT NULL|CHECK) constraint failed: |cannot store \w+ value in )/],
   ['invalid', /^([\w ]+: )*(datatype mismatch|string or blob too big)$/],
-  [
-    'unavailable',
-    /^([\w ]+: )*(database( table| schema)? is locked|attempt to write a readonly|database or disk is full)/,
-  ],
+  ['unavailable', /^([\w ]+: )*(database( table| schema| or disk)? is (locked|full)|attempt to write a readonly)/],
   ['read-only', /^cannot modify .+ because it is a view$/],
   // PostgreSQL, by SQLSTATE. Class 22: data, 23: constraints, 44: check option of a view, 54: limits, P0001: raised by a
   // trigger, 40: rolled back, 25006: a standby, 55P03 and 57014: time limits. Not pg's own `query_timeout`: the server
@@ -75,9 +72,7 @@ const CONNECTION_ERRORS: readonly RegExp[] = [
   /^Could not save database, /,
 ];
 
-type DriverError = Readonly<
-  Record<'code' | 'sqlState' | 'message' | 'file' | 'routine' | 'severity' | 'errcode', unknown>
->;
+type DriverError = Readonly<Record<string, unknown>>;
 
 export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
   const isQuery = error instanceof QueryFailedError;
@@ -92,9 +87,14 @@ export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
 
 /** Whether another transaction made the database roll this one back, by a deadlock or by its isolation level. */
 export function isLostRace(error: unknown): boolean {
-  const { code, errcode } =
-    error instanceof QueryFailedError ? (error.driverError as DriverError) : ({} as DriverError);
+  const { code, errcode } = (error instanceof QueryFailedError ? error.driverError : {}) as DriverError;
   return /^(40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD|SQLITE_BUSY_SNAPSHOT|517)$/.test(String(errcode ?? code));
+}
+
+/** The driver's error where the database was unavailable to a write, and may be to the next one: it was not a lost race. */
+export function outageOf(error: unknown): unknown {
+  const cause = error instanceof DatabaseUnavailable ? error.cause : error;
+  return databaseFailureOf(cause) === 'unavailable' && !isLostRace(cause) ? cause : undefined;
 }
 
 export class DatabaseUnavailable extends ServiceUnavailable {

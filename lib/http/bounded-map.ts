@@ -15,9 +15,9 @@ export class BoundedMap<V> {
   }
 }
 
-/** Computes the value of each key once. */
-export function memoized<K, A extends unknown[], V>(make: (key: K, ...args: A) => V): (key: K, ...args: A) => V {
-  const values = new Map<K, V>();
+/** Computes the value of each key once, and keeps it as long as the key. */
+export function memoized<K extends object, A extends unknown[], V>(make: (key: K, ...args: A) => V): typeof make {
+  const values = new WeakMap<K, V>();
   return (key, ...args) => {
     const known = values.get(key);
     if (known !== undefined) return known;

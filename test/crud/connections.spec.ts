@@ -5,6 +5,7 @@ import {
   AuthSession,
   AuthUser,
   CrudController,
+  type CrudRecord,
   type CrudResource,
   UserAccounts,
   useScope,
@@ -120,13 +121,13 @@ if (POOLS.length > 0)
     }
     class Labels extends CrudController({ entity: Label, endpoint: '/labels', scope: useScope(LabelScope) }) {}
 
+    const insertTasks = ({ dataSource }: CrudService): Promise<unknown> =>
+      dataSource.getRepository(Task).insert(Array.from({ length: 6 }, () => ({ title: 'a', settings: {} })));
     const start = async (resources: CrudResource[]): Promise<CrudService> => {
       const parts = { database, entities: [Label, Task], resources, providers: [LabelScope] };
       const service = await startCrud('express', { ...parts, dataSource: { poolSize: 4 } as never });
       running.push(service);
-      await service.dataSource
-        .getRepository(Task)
-        .insert(Array.from({ length: 5 }, () => ({ title: 'a', settings: {} })));
+      await insertTasks(service);
       return service;
     };
     it('of one connection is refused where a hook or a scope may need another one', async () => {
@@ -207,11 +208,13 @@ if (POOLS.length > 0)
       const other = await besides(service.dataSource);
       const [client, watcher] = [other.createQueryRunner(), other.createQueryRunner()];
       await client.query(database === 'postgres' ? 'BEGIN' : 'START TRANSACTION');
-      await client.query('SELECT * FROM task WHERE id = 1 FOR UPDATE');
-      const patch = () =>
-        isBatch
-          ? service.send('PATCH', '/tasks/batch', { json: { items: [{ id: 1, title: 'b' }] } })
-          : service.send('PATCH', '/tasks/1', { json: { title: 'b' } });
+      await client.query('SELECT * FROM task FOR UPDATE');
+      const patch = (_: unknown, index: number) => {
+        const id = 1 + (index % 5);
+        return isBatch
+          ? service.send('PATCH', '/tasks/batch', { json: { items: [{ id, title: 'b' }] } })
+          : service.send('PATCH', `/tasks/${id}`, { json: { title: 'b' } });
+      };
       const patches = Promise.all(Array.from({ length: 15 }, patch));
       await untilBlocked(watcher, 2);
       // The lock is held until all of these are answered.
@@ -223,6 +226,56 @@ if (POOLS.length > 0)
       await other.destroy();
     });
 
+    it('[4.3] forty writes that wait for one locked record leave other writes a connection', async () => {
+      class Hooked extends CrudController({ entity: Task, endpoint: '/hooked' }) {
+        override beforeUpdate(): void {}
+        override beforeDelete(): void {}
+      }
+      const service = await start([{ entity: Task, endpoint: '/tasks' }, Hooked]);
+      const other = await besides(service.dataSource);
+      const [client, watcher] = [other.createQueryRunner(), other.createQueryRunner()];
+      await client.query(database === 'postgres' ? 'BEGIN' : 'START TRANSACTION');
+      await client.query('SELECT * FROM task WHERE id = 1 FOR UPDATE');
+      const waiting = [
+        () => service.send('PATCH', '/tasks/1', { json: { title: 'b' } }),
+        () => service.send('PATCH', '/tasks/1', { json: { settings: { b: 1 } } }),
+        () => service.put('/hooked/1', { title: 'c', settings: {} }),
+        () => service.send('PATCH', '/hooked/1', { json: { title: 'd' } }),
+      ];
+      const patches = Promise.all(Array.from({ length: 40 }, (_, index) => waiting[index % 4]!()));
+      await untilBlocked(watcher, 1);
+      // The lock is held until all of these are answered.
+      const writes = await Promise.all([
+        ...[2, 3, 4].map((id) => service.send('PATCH', `/tasks/${id}`, { json: { title: 'e' } })),
+        service.put('/hooked/2', { title: 'f', settings: {} }),
+        service.post('/tasks', { title: 'g' }),
+        service.del('/hooked/5'),
+        service.del('/tasks/6'),
+      ]);
+      expect(writes.map(({ status }) => status)).toEqual([200, 200, 200, 200, 201, 200, 200]);
+      await client.query('COMMIT');
+      expect((await patches).map(({ status }) => status)).toEqual(Array.from({ length: 40 }, () => 200));
+      for (const runner of [client, watcher]) await runner.release();
+      await other.destroy();
+    });
+
+    it('[8.9] a hook may change its record again, after the commit too', async () => {
+      class Tasks extends CrudController({ entity: Task, endpoint: '/tasks' }) {
+        override async whenUpdated({ id, title }: CrudRecord<Task>): Promise<void> {
+          if (title === 'a') await this.patch(String(id), { title: 'b' });
+        }
+        override async afterUpdate({ id, title }: CrudRecord<Task>): Promise<void> {
+          if (title !== 'd') await this.patch(String(id), { title: 'd' });
+        }
+      }
+      const service = await start([Tasks]);
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => service.send('PATCH', '/tasks/1', { json: { title: 'a' } })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect((await service.get('/tasks/1')).json.data.title).toBe('d');
+    });
+
     it('[4.3] a write waits for its turn as long as for a connection', async () => {
       const extra = {
         postgres: { max: 4, connectionTimeoutMillis: 200 },
@@ -232,14 +285,14 @@ if (POOLS.length > 0)
       const parts = { database, entities: [Task], resources: [{ entity: Task, endpoint: '/tasks' }] };
       const service = await startCrud('fastify', { ...parts, dataSource: { extra } as never });
       running.push(service);
-      const { id } = (await service.post('/tasks', { title: 'a' })).json.data as { id: number };
+      await insertTasks(service);
       const other = await besides(service.dataSource);
       const client = other.createQueryRunner();
       await client.query('BEGIN');
       await client.query('SELECT * FROM task FOR UPDATE');
       const statuses: number[] = [];
-      const patches = Array.from({ length: 6 }, async () => {
-        const { status } = await service.send('PATCH', `/tasks/${id}`, { json: { title: 'b' } });
+      const patches = Array.from({ length: 6 }, async (_, index) => {
+        const { status } = await service.send('PATCH', `/tasks/${1 + index}`, { json: { title: 'b' } });
         statuses.push(status);
         // Two of them have a connection.
         if (statuses.length === 4) await client.query('COMMIT');

@@ -95,6 +95,7 @@ if (CASES.length > 0)
         entities: ENTITIES,
         resources: [
           { ...options, endpoint: '/items' },
+          { entity: Item, endpoint: '/paged', enablePagination: true, operations: ['findAll'] },
           { entity: Tag, endpoint: '/tags', operations: ['findAll'], scope: () => ({ shown: true }) },
           Read,
         ],
@@ -130,6 +131,12 @@ if (CASES.length > 0)
       expect((await service.send('PUT', '/items/101', { json: body, headers: stale })).status).toBe(412);
       expect((await service.send('DELETE', '/items/101', { headers: stale })).status).toBe(412);
       expect(await primary.getRepository(Item).findOneBy({ id: 101 })).toMatchObject({ name: 'new', version: 2 });
+    });
+
+    it('[4.4] a page and its total come from the replica', async () => {
+      await primary.getRepository(Item).deleteAll();
+      const { json } = await service.get('/paged?size=1');
+      expect([json.data[0].name, json.metadata.pagination.total]).toEqual(['old', 2]);
     });
 
     it('[8.1] PATCH, PUT, POST, batches and restore answer the record as the primary has it', async () => {

@@ -1,12 +1,12 @@
 /** What happens where the driver waits for ever, and where it does not. */
 import { EventEmitter } from 'node:events';
 import net from 'node:net';
-import { AuthModule } from 'declarest';
+import { AuthModule, CrudController } from 'declarest';
 import mysql2 from 'mysql2';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { AUTH, PASSWORD } from '../auth/auth-app.js';
 import { crudError, type CrudParts, startCrud } from '../crud/service.js';
-import { besides, SERVER_DATABASES } from '../harness/busy-databases.js';
+import { besides, SERVER_DATABASES, untilBlocked } from '../harness/busy-databases.js';
 import { DATABASES, type DatabaseName, IS_MYSQL } from '../harness/databases.js';
 import { linesOf } from '../harness/platforms.js';
 import { User } from '../harness/shop.js';
@@ -18,6 +18,11 @@ class Item {
 
   @Column({ length: 30 })
   name!: string;
+}
+
+/** Its writes are transactions. */
+class HookedItems extends CrudController({ entity: Item, endpoint: '/api/hooked', maxListSize: 9 }) {
+  override beforeUpdate(): void {}
 }
 
 const partsOf = (database: DatabaseName, dataSource: object, strict = false): CrudParts => ({
@@ -103,6 +108,46 @@ if (SERVER_DATABASES.length > 0)
       expect(statuses).toEqual(Array.from({ length: 18 }, () => 200));
       await lock.rollbackTransaction();
       await lock.release();
+      await other.destroy();
+      await service.close();
+    });
+
+    it('[4.3] refuse the writes that wait for a locked record together, and leave other writes alive', async () => {
+      const parts = partsOf(database, await pastedLines(database));
+      const service = await startCrud('express', { ...parts, resources: [...(parts.resources as []), HookedItems] });
+      const { dataSource, send, put, post } = service;
+      await dataSource.getRepository(Item).insert(Array.from({ length: 10 }, () => ({ name: 'free' })));
+      const other = await besides(dataSource);
+      const [lock, watcher] = [other.createQueryRunner(), other.createQueryRunner()];
+      const rounds = [
+        { endpoint: '/api/items', free: [7, 8], isReleased: false },
+        { endpoint: '/api/hooked', free: [9, 10], isReleased: false },
+        { endpoint: '/api/hooked', free: [], isReleased: true },
+      ];
+      for (const { endpoint, free, isReleased } of rounds) {
+        await lock.startTransaction();
+        await lock.query('SELECT * FROM item WHERE id = 1 FOR UPDATE');
+        const begun = Date.now();
+        const patches = Array.from({ length: 40 }, async (_, index) => {
+          const { status, headers } = await send('PATCH', `${endpoint}/1`, { json: { name: `waits ${index}` } });
+          return [status, headers['retry-after']];
+        });
+        await untilBlocked(watcher, 1);
+        const writes = await Promise.all([
+          ...[2, 3, 4].map((id) => send('PATCH', `/api/items/${id}`, { json: { name: 'changed' } })),
+          ...[5, 6].map((id) => put(`/api/items/${id}`, { name: 'replaced' })),
+          ...['a', 'b'].map((name) => post('/api/items', { name })),
+          ...free.map((id) => service.del(`/api/items/${id}`)),
+        ]);
+        expect(writes.map(({ status }) => status).filter((status) => status > 201)).toEqual([]);
+        if (isReleased) await lock.commitTransaction();
+        const expected = isReleased ? [200, undefined] : [503, '5'];
+        expect(await Promise.all(patches)).toEqual(Array.from({ length: 40 }, () => expected));
+        // A writer waits for its turn for 5 s.
+        expect(Date.now() - begun).toBeLessThan(4_000);
+        if (!isReleased) await lock.rollbackTransaction();
+      }
+      for (const runner of [lock, watcher]) await runner.release();
       await other.destroy();
       await service.close();
     });

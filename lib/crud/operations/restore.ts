@@ -25,7 +25,7 @@ export const restore: Operation = {
     const { view } = task;
     const target = targetOf(task, { key, id }, restore);
     await evaluateScopes(task, [], 'update');
-    const write = writeOf(task, 'update', [], store.runsAppCode.has('restore') || call.hooks.whenRestored);
+    const write = writeOf(task, 'update', [], [target], store.runsAppCode.has('restore') || call.hooks.whenRestored);
     const all = allFields(view.list);
     const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
     const apply = async (within: Task): Promise<object> => {

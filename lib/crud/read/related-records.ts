@@ -19,12 +19,8 @@ export function relatedPlan(plan: Plan, path: string): Plan {
 
 /** A related record that the caller does not see matches no filter. */
 export async function restrict(plan: Plan, call: Call, condition: Condition, prefix = ''): Promise<Condition> {
-  if (plan.relations.size === 0) return condition;
+  if (plan.relations.size === 0 || !('part' in condition || 'parts' in condition)) return condition;
   switch (condition.kind) {
-    case 'compare':
-    case 'raw':
-    case 'indexed':
-      return condition;
     case 'unless':
       return { ...condition, part: await restrict(plan, call, condition.part, prefix) };
     case 'related': {

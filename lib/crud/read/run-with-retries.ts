@@ -14,6 +14,7 @@ import type { Database } from '../store/database.js';
 /** A write, with its values for the message about a conflict with another record. */
 interface Write extends Pick<FailedWrite, 'operation' | 'rows' | 'permissions'> {
   readonly isRepeatable: boolean;
+  readonly record?: string | undefined;
   /** What else its transaction does. */
   readonly steps?: TransactionSteps | undefined;
 }
@@ -26,14 +27,16 @@ const HOOKS = {
 
 /** @param hook code of the application that runs before the commit, beside listeners: it may have other effects */
 export const writeOf = (
-  { plan: { options, store }, call: { hooks }, view: { permissions } }: Task,
+  { plan: { options, store, metadata, schema }, call: { hooks }, view: { permissions } }: Task,
   operation: Write['operation'],
   changes: readonly { readonly values: Values }[],
+  targets: readonly { readonly key: unknown }[] = [],
   hook: unknown = HOOKS[operation].some((name) => hooks[name]),
 ): Write => ({
   operation,
   rows: changes.map(({ values }) => values),
   permissions,
+  record: targets.length === 1 ? JSON.stringify([metadata.tablePath, schema.key.write(targets[0]?.key)]) : undefined,
   isRepeatable: options.retryable || (!hook && !store.runsAppCode.has(operation)),
 });
 
@@ -67,9 +70,9 @@ async function execute<R>(plan: Plan, call: Call, work: Work<R>, write: Write | 
 /** A call that writes reads the primary: a replica may lag. */
 function runStatement<R>(database: Database, call: Call, work: Work<R>, write: Write | undefined): Promise<R> {
   const { dataSource, connections } = database;
-  if (write) return connections.write(() => runStatement(database, call, work, undefined));
+  if (write) return connections.write(() => runStatement(database, call, work, undefined), write.record);
   if (!call.writes || !dataSource.driver.isReplicated || managerOf(call, database))
-    return connections.statement(() => work(call));
+    return connections.read((runner) => work({ ...call, runner }));
   return connections.onPrimary((manager) =>
     work({ ...call, transaction: beginTransaction(manager, call.transaction) }),
   );
@@ -97,7 +100,7 @@ async function inTransaction<R>(database: Database, call: Call, work: Work<R>, w
     } finally {
       transaction.isOpen = false;
     }
-  });
+  }, write?.record);
   await afterTransaction(outer, finish);
   return result;
 }

@@ -2,7 +2,7 @@
  * The call of a generated operation, an argument of everything that the operation does. It is the context of the
  * application's code that calls operations itself: overrides and hooks.
  */
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, QueryRunner } from 'typeorm';
 import { managerWithin, type TransactionContext } from '../../database/transactions.js';
 import type { EntityKey } from '../../entities/entity-key.js';
 import type { HttpRequest } from '../../http/http-request.js';
@@ -59,6 +59,8 @@ export interface Call extends TransactionContext, Called {
   readonly writes: boolean;
   /** The conditions for visible records of related resources, evaluated once for a call. */
   readonly visible: Map<object, Condition>;
+  /** The connection of a read outside of transactions. */
+  readonly runner?: QueryRunner | undefined;
 }
 
 /** For code outside of operations. */

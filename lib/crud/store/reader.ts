@@ -12,7 +12,7 @@ import { linkValues, type LinkSelection } from '../sql/link-sql.js';
 import { joinLinks, linkedKeys } from './linked-rows.js';
 import { compileStatement, namedParameters, type RawRow, type Statement, type StatementEnd } from '../sql/statement.js';
 import { aggregateRows } from './aggregation.js';
-import type { Call } from './call.js';
+import { managerOf, type Call } from './call.js';
 import { compileRow } from './row-projection.js';
 import type { Selection, Table } from './table.js';
 
@@ -50,7 +50,7 @@ export abstract class Reader {
   async find(call: Call, selection: Selection): Promise<object[]> {
     const { isLocked } = selection;
     // SQLite has no locks: there a transaction has the connection for itself.
-    const mayLock = isLocked && !isSqlite(this.dataSource) && this.table.runner(call) !== undefined;
+    const mayLock = isLocked && !isSqlite(this.dataSource) && managerOf(call, this.table.database) !== undefined;
     return (await this.read(call, isLocked && !mayLock ? { ...selection, isLocked: false } : selection)).records;
   }
 

@@ -84,19 +84,19 @@ export class RepositoryReader extends Reader {
       return raw.map((row) => entities[distinct.indexOf(JSON.stringify(row))]);
     }
     // TypeORM merged two keys beyond 53 bits into one, or failed: each entity is read again by its exact key.
-    return Promise.all(
-      raw.map(async (row) => {
-        const key = this.projection.keyOf(row);
-        const query = this.select(call, keyIs(primary, key));
-        const wrong = {};
-        const readable = this.columns.filter((column) => this.isReadable(column, row, key, wrong));
-        if (readable.length < this.columns.length)
-          query.select(readable.map(({ propertyPath }) => `${RECORD}.${propertyPath}`));
-        const entity = await query.getOne();
-        if (entity) markMalformed(entity, malformedColumns(wrong));
-        return entity ?? undefined;
-      }),
-    );
+    const exact: (object | undefined)[] = [];
+    for (const row of raw) {
+      const key = this.projection.keyOf(row);
+      const query = this.select(call, keyIs(primary, key));
+      const wrong = {};
+      const readable = this.columns.filter((column) => this.isReadable(column, row, key, wrong));
+      if (readable.length < this.columns.length)
+        query.select(readable.map(({ propertyPath }) => `${RECORD}.${propertyPath}`));
+      const entity = await query.getOne();
+      if (entity) markMalformed(entity, malformedColumns(wrong));
+      exact.push(entity ?? undefined);
+    }
+    return exact;
   }
 
   /** A malformed value makes TypeORM fail for all rows: then only the rows are read, with each column by its property. */

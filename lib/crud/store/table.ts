@@ -53,9 +53,9 @@ export class Table {
     return managerOf(call, this.database) ?? this.dataSource.manager;
   }
 
-  /** The query runner of the transaction of the call. */
+  /** The query runner of the transaction of the call, or else of its read. */
   runner(call: Call): QueryRunner | undefined {
-    return managerOf(call, this.database)?.queryRunner;
+    return managerOf(call, this.database)?.queryRunner ?? call.runner;
   }
 
   /** The repository in the transaction of the call. */
@@ -73,7 +73,9 @@ export class Table {
   /** Reads in the transaction of the call, never from the query cache of the data source: a write may depend on it. */
   matching(call: Call, condition: Condition): SelectQueryBuilder<object> {
     const query = this.query(call, this.methods(call)).cache(false);
-    return this.addCondition(query, condition, this.parametersOf(condition));
+    // A repository may read in a transaction that only it knows.
+    if (call.runner && !query['queryRunner']) query.setQueryRunner(call.runner);
+    return this.addCondition(query, condition, parametersOf(this.bound(condition)));
   }
 
   /** @param parameters the values by the names of the parameters, or what stands for them */
@@ -118,12 +120,8 @@ export class Table {
     // TypeORM gives `Product.id` in a SELECT, and `id` in an UPDATE or DELETE.
     const owner = (id: string): string => driver.escape(id.includes('.') ? id.slice(0, id.indexOf('.')) : tableName);
     const sql = (id: string): string => conditionSql(condition, owner(id), this.dataSource);
-    const matches = Raw(sql, this.parametersOf(condition));
+    const matches = Raw(sql, parametersOf(this.bound(condition)));
     return { [primaryColumns[0]?.propertyName ?? '']: matches } as unknown as FindOptionsWhere<object>;
-  }
-
-  private parametersOf(condition: Condition): ObjectLiteral {
-    return parametersOf(this.bound(condition));
   }
 
   /** The values of a condition in the order of its parameters, as the driver takes them. */

@@ -18,7 +18,7 @@ export async function deleteRecords(task: Task, targets: readonly Target[], purg
   const { store } = task.plan;
   let refused: Target | undefined;
   const isSeveral = targets.length > 1;
-  const write = writeOf(task, 'delete', []);
+  const write = writeOf(task, 'delete', [], targets);
   const remove = async (within: Task): Promise<void> => {
     const { plan, call } = within;
     refused = undefined;

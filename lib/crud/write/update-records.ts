@@ -61,7 +61,7 @@ async function replaceRecords(task: Task, updates: Updates): Promise<object[]> {
   // Otherwise a transaction keeps the record as this update leaves it, until it is read for the answer.
   const isAlone = targets.length === 1 && !view.isScoped && !isHooked && plan.store.traits.returnsUpdated;
   if (isAlone) return applyUpdates(task, updates, changes, true);
-  return transacted(task, writeOf(task, 'update', changes), async (within) => {
+  return transacted(task, writeOf(task, 'update', changes, targets), async (within) => {
     const isLocked = targets.length > 1 && !isUnlocked(task);
     if (isLocked) await readTargets(within, targets, { request: columnsOnly(plan, fields), isLocked });
     return applyUpdates(within, updates, changes);
@@ -100,7 +100,7 @@ async function mergeRecords(task: Task, updates: Updates, merged: ReadonlySet<Fi
       return applyUpdates(within, updates, changes);
     };
     try {
-      return await transacted(task, writeOf(task, 'update', changes), apply);
+      return await transacted(task, writeOf(task, 'update', changes, targets), apply);
     } catch (error) {
       if (error !== CHANGED) throw error;
       if (isUnlocked(task)) current = await readTargets(task, targets, { request });
@@ -172,7 +172,7 @@ async function updateRecord(task: Task, target: Target, change: Change, check?: 
   const write = (by: Call) => store.writers.update.update(by, key, condition, values, fields, check);
   const updated =
     hasNewVersion || values.size > 0
-      ? await run(plan, call, write, writeOf(task, 'update', [{ values }]))
+      ? await run(plan, call, write, writeOf(task, 'update', [{ values }], [target]))
       : { record: (await readTargets(task, [target], { isLocked: true }))[0] };
   if (!updated) throw await refusalOf(task, target);
   await writeLinks(plan, call, key, ids, 'update');
