@@ -3,20 +3,20 @@ import type { FactoryProvider } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { applicationOf, type Application } from './application.js';
 
-const INTERVAL_MS = 100;
-
 /** Nest closes idle connections once: one that becomes idle later would delay the end until its `keepAliveTimeout`. */
 export class IdleConnections {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly application: Application) {}
 
-  beforeApplicationShutdown(): void {
+  /** From now on, every answer ends its connection: a proxy would send its next request into one that closes. */
+  onModuleDestroy(): void {
     // A server of HTTP/2 has no such method: it ends its sessions itself.
     const server = this.application.adapter?.getHttpServer() as Partial<Server> | undefined;
     // Several modules provide this object. Hooks of the application may keep the server open for a while.
     if (this.timer || !server?.closeIdleConnections) return;
-    this.timer = setInterval(() => server.listening || server.closeIdleConnections?.(), INTERVAL_MS).unref();
+    server.prependListener?.('request', (_request, response) => response.setHeader('Connection', 'close'));
+    this.timer = setInterval(() => server.listening || server.closeIdleConnections?.(), 100).unref();
   }
 
   onApplicationShutdown(): void {
