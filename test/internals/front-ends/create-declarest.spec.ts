@@ -21,6 +21,7 @@ const STARTED = `
 import 'reflect-metadata';
 import { createApp } from './create-app.js';
 const app = await createApp({ logger: false });
+app.enableShutdownHooks();
 await app.listen(0, '127.0.0.1');
 console.log(await app.getUrl());`;
 
@@ -118,7 +119,7 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
     expect(files.get('src/main.ts')).toContain('keepAliveTimeout = 65_000');
     const settings = {
       express: "app.set('trust proxy', trustProxy);",
-      fastify: 'new FastifyAdapter({ trustProxy, routerOptions: { maxParamLength: 500 } })',
+      fastify: 'new FastifyAdapter({ trustProxy, routerOptions: { maxParamLength: 500 }, return503OnClosing: false })',
     };
     for (const [name, setting] of Object.entries(settings))
       expect(files.get('src/create-app.ts')?.includes(setting)).toBe(name === platform);
@@ -182,6 +183,12 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     for (const path of ['/livez', '/readyz']) expect((await request(url, 'GET', path)).status).toBe(200);
     const statuses = (await Promise.all(sent)).map(({ status }) => status);
     child.signal('SIGTERM');
+    // Load balancers ask, while requests are answered still, and send the next ones elsewhere.
+    if (variables['NODE_ENV'] === 'production') {
+      const statusOf = async (path: string) => (await request(url, 'GET', path)).status;
+      while ((await statusOf('/readyz')) === 200) continue;
+      expect([await statusOf('/readyz'), await statusOf('/livez')]).toEqual([503, 200]);
+    }
     await child.ended;
     return [statuses, preflight.headers['access-control-allow-origin']];
   }

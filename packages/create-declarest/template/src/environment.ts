@@ -15,6 +15,8 @@ if (missing.length > 0) {
 }
 
 export const port = Number(env['PORT'] || 3000);
+/** At the signal to stop, `/readyz` is 503 for this time, and requests are answered still: load balancers send no more. */
+export const drainMs = isProduction ? 5_000 : 0;
 export const jwtSecret = env['JWT_SECRET'] || undefined;
 /** The origin whose pages may call the service from a browser. In production there is none unless the variable is set. */
 export const frontEndOrigin = env['FRONT_END_ORIGIN'] || (isProduction ? undefined : 'http://localhost:5173');

@@ -9,10 +9,13 @@ import { cors } from 'declarest';
 import { addAccess, serveDocuments, serveFolder } from 'declarest/openapi';
 import { describeService } from 'ra-data-declarest/description';
 import { databaseOptions } from './data-source.js';
-import { frontEndOrigin } from './environment.js';
+import { drainMs, frontEndOrigin } from './environment.js';
 import { HealthController } from './health.controller.js';
 
-@Module({ imports: [TypeOrmModule.forRoot(databaseOptions), TerminusModule], controllers: [HealthController] })
+@Module({
+  imports: [TypeOrmModule.forRoot(databaseOptions), TerminusModule.forRoot({ gracefulShutdownTimeoutMs: drainMs })],
+  controllers: [HealthController],
+})
 export class SetupModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
     if (frontEndOrigin) consumer.apply(cors(frontEndOrigin)).forRoutes('/api/*path');
