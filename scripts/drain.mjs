@@ -56,6 +56,7 @@ http {
   timeout connect 2s
   timeout client 30s
   timeout server 30s
+  timeout check 2s
 frontend all
   bind 127.0.0.1:${port}
   default_backend service
