@@ -39,15 +39,11 @@ const created = [];
 
 /** @returns the URL of a new database with the data; its tables are those that TypeORM creates for the entities */
 export async function createDatabase(key, { products, articles, authors, commentsOfEach }) {
-  const { type, url, quote, divide, numbers, minutes, analyze } = SERVERS[key];
+  const { type, quote, divide, numbers, minutes, analyze } = SERVERS[key];
   const { entities } = await import('./dist/0/nest/entities.js');
-  const name = `declarest_bench_${process.pid}_${created.length}`;
-  created.push([key, name]);
-  await query(key, [`CREATE DATABASE ${name}`]);
-  const own = new URL(url);
-  own.pathname = name;
+  const url = await createEmptyDatabase(key);
   const { DataSource } = await import('typeorm');
-  const dataSource = new DataSource({ type, url: own.href, entities, synchronize: true });
+  const dataSource = new DataSource({ type, url, entities, synchronize: true });
   await dataSource.initialize();
   const column = (each) => quote + each + quote;
   const insert = (table, columns, count, values) =>
@@ -82,7 +78,15 @@ export async function createDatabase(key, { products, articles, authors, comment
   ];
   for (const statement of statements) await dataSource.query(statement);
   await dataSource.destroy();
-  return own.href;
+  return url;
+}
+
+/** @returns the URL of a new database, which is dropped at the exit of the process */
+export async function createEmptyDatabase(key) {
+  const name = `declarest_bench_${process.pid}_${created.length}`;
+  created.push([key, name]);
+  await query(key, [`CREATE DATABASE ${name}`]);
+  return Object.assign(new URL(SERVERS[key].url), { pathname: name }).href;
 }
 
 /** Runs at the exit of the process, so it waits for a process that drops them. */

@@ -8,10 +8,14 @@ const BENCH = import.meta.dirname;
 const PEERS = join(BENCH, 'contestants/peers');
 const NODE = join(BENCH, 'node_modules/node/bin/node');
 
-/** Returns only on the Node of the dependencies. */
-export function installAndUseNode() {
+export function installDependencies() {
   for (const folder of [BENCH, PEERS])
     if (needsInstall(folder)) execFileSync('npm', ['ci', '--loglevel=error'], { cwd: folder, stdio: 'inherit' });
+}
+
+/** Returns only on the Node of the dependencies. */
+export function installAndUseNode() {
+  installDependencies();
   const version = execFileSync(NODE, ['--version'], { encoding: 'utf8' }).trim();
   if (process.version === version) return;
   const { status, signal } = spawnSync(NODE, process.argv.slice(1), { stdio: 'inherit' });

@@ -16,7 +16,7 @@ const factor = (number) => number?.toFixed(2) ?? '';
 const withQuartiles = (figure, format) =>
   figure ? `${format(figure.median)} (${format(figure.low)}-${format(figure.high)})` : '';
 
-function table(head, rows) {
+export function table(head, rows) {
   const cells = [head, ...rows].map((row) => row.map(String));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column].length), 3));
   const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;

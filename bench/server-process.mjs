@@ -56,6 +56,8 @@ export async function startServer(contestant, env = {}) {
     cpu: () => processorTime(child.pid),
     /** Resident memory, in bytes. */
     rss: () => residentSize(child.pid),
+    /** The lines of the log with warnings and errors. */
+    log: () => errors,
     /** Requests that the access log and the interceptor have seen so far. */
     async counts() {
       child.send('counts');
