@@ -69,26 +69,27 @@ export const exportList: Operation = {
 
 /** @throws 400 naming every wrong parameter, 503 where the first records cannot be read */
 async function write(plan: Plan, call: Call, query: ListQuery): Promise<StreamableFile> {
+  const { store, schema, database, options } = plan;
   const { view } = await beginTask(plan, call, 'export', deletedIn(plan, call, query));
   const { format, condition: filter, sort, request } = parseExportQuery(query, view.list);
-  const fields = selectedFields(request, plan.schema.key);
+  const fields = selectedFields(request, schema.key);
   const selection = { condition: and(view.visible, await restrict(plan, call, filter)), sort, fields };
-  const { reader } = plan.store;
-  const hasKey = plan.schema.key.fields.length > 0;
   let offset = 0;
-  const read = async (size: number, last?: PositionedRecord): Promise<PositionedRecord[]> => {
+  const readBatch = async (size: number, last?: PositionedRecord): Promise<PositionedRecord[]> => {
     const range = { limit: size, offset };
     // Without a key, equal records follow each other, and no position is behind one of them.
     const batch = await run(plan, call, async (within) =>
-      hasKey
-        ? reader.findAfter(within, selection, size, last?.position)
-        : (await reader.find(within, { ...selection, range })).map((record) => ({ record, position: [] })),
+      schema.key.fields.length > 0
+        ? store.reader.findAfter(within, selection, size, last?.position)
+        : (await store.reader.find(within, { ...selection, range })).map((record) => ({ record, position: [] })),
     );
     offset += batch.length;
     const records = batch.map(({ record }) => record);
     if (hasRelations(request)) await addRelations(plan, call, records, request);
     return batch;
   };
+  const read: typeof readBatch = (...range) =>
+    database.connections.manager ? readBatch(...range) : database.batches.run(() => readBatch(...range));
   const { header, line, type } = FORMATS[format];
 
   async function* linesOf(first: PositionedRecord[]): AsyncGenerator<string> {
@@ -114,8 +115,7 @@ async function write(plan: Plan, call: Call, query: ListQuery): Promise<Streamab
   // What fails before the first byte is answered as any failure. Platforms answer HEAD with GET's handler.
   const isHead = call.request?.method === 'HEAD';
   const stream = Readable.from(isHead ? [] : linesOf(await read(FIRST_BATCH)), { objectMode: false });
-  const name = plan.options.endpoint.split('/').at(-1) ?? '';
-  const disposition = `attachment; filename="${name}.${format}"`;
+  const disposition = `attachment; filename="${options.endpoint.split('/').at(-1) ?? ''}.${format}"`;
   return new StreamableFile(stream, { type, disposition }).setErrorHandler(endConnection);
 }
 

@@ -4,6 +4,7 @@ import type { DataSource, EntityManager, EntityMetadata, ObjectLiteral, Reposito
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { CallerRoles } from '../../http/caller.js';
 import type { ConnectionQueue } from '../../database/connections.js';
+import { Semaphore } from '../../database/semaphore.js';
 import { isMysql, isPostgres, isSqlite } from '../../entities/database-family.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
 import { memoized } from '../../http/bounded-map.js';
@@ -14,6 +15,9 @@ import { describeEntity } from '../../entities/entity-schema.js';
 const NONDETERMINISTIC =
   `SELECT LOWER(t.relname || '.' || a.attname) AS path FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid ` +
   'JOIN pg_collation c ON c.oid = a.attcollation WHERE NOT c.collisdeterministic';
+const NARROW =
+  `SELECT LOWER(CONCAT(table_name, '.', column_name)) AS path FROM information_schema.columns ` +
+  `WHERE table_schema = DATABASE() AND character_set_name <> 'utf8mb4'`;
 
 /** Tables whose rows a trigger may change after the statement. Those of MySQL cannot, nor those of a search index. */
 const SQLITE_TRIGGERS = `SELECT LOWER(tbl_name) AS path FROM sqlite_master WHERE type = 'trigger' AND name NOT GLOB 'IDX_*_*'`;
@@ -33,6 +37,8 @@ export class Database {
   private readonly viewTypes = new Map<ColumnMetadata, string | undefined>();
   /** Not that of a transaction, for which `dataSource.manager` may stand later. */
   readonly manager: EntityManager;
+  /** Batches of exports are read one at a time: those of many exports would keep reads waiting for connections. */
+  readonly batches = new Semaphore(1, { refusal: Error });
 
   constructor(
     readonly dataSource: DataSource,
@@ -62,12 +68,7 @@ export class Database {
     if (this.narrow || !(isMysql(this.dataSource) || isPostgres(this.dataSource))) return;
     if (isPostgres(this.dataSource)) await this.assertIsoDates();
     if (isPostgres(this.dataSource)) this.triggered = await this.pathsOf(POSTGRES_TRIGGERS);
-    this.narrow = await this.pathsOf(
-      isPostgres(this.dataSource)
-        ? NONDETERMINISTIC
-        : `SELECT LOWER(CONCAT(table_name, '.', column_name)) AS path FROM information_schema.columns ` +
-            `WHERE table_schema = DATABASE() AND character_set_name <> 'utf8mb4'`,
-    );
+    this.narrow = await this.pathsOf(isPostgres(this.dataSource) ? NONDETERMINISTIC : NARROW);
     for (const each of this.dataSource.entityMetadatas) if (each.tableType === 'view') await this.readView(each);
   }
 
@@ -86,8 +87,7 @@ export class Database {
     const rows: readonly { readonly name: string; readonly type: string }[] = isPostgres(dataSource)
       ? await dataSource.query(POSTGRES_TYPES, [escapePath(tablePath, dataSource.driver)])
       : await dataSource.query(MYSQL_TYPES, [database, tableName]);
-    for (const column of columns)
-      this.viewTypes.set(column, rows.find(({ name }) => name === column.databaseName)?.type);
+    for (const each of columns) this.viewTypes.set(each, rows.find(({ name }) => name === each.databaseName)?.type);
   }
 
   private async assertIsoDates(): Promise<void> {
