@@ -499,6 +499,9 @@ async function useArticles() {
   await step('shows cards where a table does not fit', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await open('articles');
+    // The menu of the wide window would cover the page.
+    await page.evaluate(() => localStorage.removeItem('RaStore.sidebar.open'));
+    await page.reload();
     await page.getByRole('article').filter({ hasText: 'Tag 117' }).getByRole('link', { name: 'First' }).click();
     await page.waitForURL(/#\/articles\/1$/);
     await page.setViewportSize({ width: 1200, height: 800 });
