@@ -321,6 +321,16 @@ describe.each([
     expect([await can('create', 'lamps'), urls.filter((url) => url.includes('/access'))]).toEqual([false, []]);
   });
 
+  it('reads in the document who calls an own operation of a record', async () => {
+    const polish = { post: { 'x-access': { access: 'ADMIN' } } };
+    const document = { paths: { '/api/lamps': {}, '/api/lamps/{id}/polish': polish } };
+    const [ann, eve] = [
+      await providerOf(shop.api, 'ann', { document }),
+      await providerOf(shop.api, 'eve', { document }),
+    ];
+    expect([await ann('polish', 'lamps'), await eve('polish', 'lamps')]).toEqual([false, true]);
+  });
+
   it('finds the endpoint in the document also for an authUrl with a slash at the end', async () => {
     const document = { paths: { '/api/auth/access': {} } };
     const can = await providerOf(shop.api, 'ann', { document, authUrl: `${shop.api}/auth/` });

@@ -1,22 +1,33 @@
 /** ra-data-declarest/description: what `AdminFor` shows of a service, read from its OpenAPI document. It runs on servers too. */
 
 /**
- * `big integer` has 64 bits, which only texts hold exactly; `choice` has a fixed set of values; `json` is any value that no
- * other kind describes.
+ * `big integer` has 64 bits, which only texts hold exactly, as they do a `decimal`; `choice` has a fixed set of values; `references` are
+ * the keys of records of another resource; `json` is any value that no other kind describes.
  */
 export type FieldKind =
-  'text' | 'long text' | 'number' | 'big integer' | 'boolean' | 'choice' | 'date' | 'date-time' | 'json';
+  | 'text'
+  | 'long text'
+  | 'number'
+  | 'decimal'
+  | 'big integer'
+  | 'boolean'
+  | 'choice'
+  | 'date'
+  | 'date-time'
+  | 'references'
+  | 'json';
 
 export interface FieldDescription {
   /** With dots inside of embedded objects: `address.city`. */
   readonly name: string;
   readonly kind: FieldKind;
   readonly choices?: readonly (string | number)[];
-  /** The name of the resource whose key it holds. */
+  /** The name of the resource whose key it holds, or whose keys. */
   readonly reference?: string;
   /** The relation of the reference, if lists include it. */
   readonly relation?: string;
   readonly isRequired: boolean;
+  readonly isNullable?: true;
   readonly isReadable: boolean;
   readonly isSortable: boolean;
   /** Whether a body may have it: that of a new record, and that of a change. */
@@ -41,10 +52,32 @@ export interface ResourceDescription {
   readonly fields: readonly FieldDescription[];
   /** The field that names a record for people. */
   readonly title: string;
+  /** How records are hidden that are deleted. */
+  readonly deletion?: DeletionDescription;
+  /** What the application itself does with a record. */
+  readonly actions: readonly ActionDescription[];
   readonly hasSearch: boolean;
+  readonly hasExport: boolean;
   readonly canShow: boolean;
   readonly canCreate: boolean;
   readonly canEdit: boolean;
+}
+
+export interface DeletionDescription {
+  /** The field that a deletion sets. */
+  readonly field: string;
+  readonly canRestore: boolean;
+  /** The roles that list hidden records, and delete them for good. */
+  readonly roles: readonly string[];
+}
+
+export interface ActionDescription {
+  /** The last part of its path: `cancel` of `/orders/{id}/cancel`. */
+  readonly name: string;
+  readonly method: string;
+  readonly title?: string;
+  /** What its body may have. */
+  readonly fields: readonly FieldDescription[];
 }
 
 /** Who may call an operation, as `addAccess` of the server writes it. */
@@ -77,11 +110,13 @@ interface Schema {
 
 interface Part {
   readonly name?: string;
+  readonly description?: string;
   readonly schema?: Schema;
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 
 interface Operation extends OperationAccess {
+  readonly summary?: string;
   readonly parameters?: readonly Part[];
   readonly requestBody?: Part;
   readonly responses?: Readonly<Record<string, Part>>;
@@ -91,6 +126,7 @@ type PathItem = Readonly<Record<string, Operation | undefined>>;
 
 interface Property extends Schema {
   readonly isRequired: boolean;
+  readonly isNullable: boolean;
 }
 
 /** The properties by their names; those of embedded objects have dots. */
@@ -149,6 +185,11 @@ export function describeResources(document: object, base: string): ResourceDescr
     return { ...rest, ...alternatives[0], ...(alternatives.length > 1 && { type: types }) };
   };
 
+  const isNullable = (schema: Schema): boolean => {
+    const { type = [], anyOf = [] } = { ...schema, ...resolve(schema) };
+    return [type].flat().includes('null') || anyOf.some(isNullable);
+  };
+
   /** The schema of the records that a property includes; `undefined` for a value. */
   const includedBy = (schema: Schema | undefined): string | undefined => {
     const [{ $ref }] = [schema?.items ?? schema?.anyOf?.find((each) => each.$ref !== undefined) ?? schema ?? {}];
@@ -161,7 +202,7 @@ export function describeResources(document: object, base: string): ResourceDescr
         if (includedBy(property) !== undefined) return [];
         if (property.properties) return [...propertiesOf(property, `${prefix}${name}.`)];
         const isRequired = schema?.required?.includes(name) ?? false;
-        return [[`${prefix}${name}`, { ...valueOf(property), isRequired }]];
+        return [[`${prefix}${name}`, { ...valueOf(property), isRequired, isNullable: isNullable(property) }]];
       }),
     );
 
@@ -194,8 +235,10 @@ export function describeResources(document: object, base: string): ResourceDescr
 
   /** Relations that the document includes have a schema. Others are told by their name: `productId` of `Product`. */
   const referenceOf = (name: string, record: Schema | undefined): string | undefined => {
-    const [, relation] = /^(\w+)Id$/.exec(name) ?? [];
+    const [, relation, isMany] = /^(\w+)Id(s?)$/.exec(name) ?? [];
     if (relation === undefined) return undefined;
+    const named = isMany && lists.find((list) => list.name === relation)?.name;
+    if (named) return named;
     const conventional = `#/components/schemas/${relation.charAt(0).toUpperCase()}${relation.slice(1)}`;
     const schema = includedBy(record?.properties?.[relation]) ?? conventional;
     return lists.find((list) => list.record === schema && !list.name.includes(':'))?.name;
@@ -218,10 +261,12 @@ export function describeResources(document: object, base: string): ResourceDescr
       const reference = referenceOf(field, record);
       const relation = field.replace(/Id$/, '');
       const described = describeField(read.get(field), created.get(field), changed.get(field));
+      const isMany = reference !== undefined && described.kind === 'json';
       const filter = described.isReadable ? filterOf(described.kind, reference, filters.get(field)) : undefined;
       return {
         name: field,
         ...described,
+        ...(isMany && { kind: 'references' as const }),
         isSortable: sorts.has(field),
         ...(reference !== undefined && { reference }),
         ...(reference !== undefined && relations.has(relation) && { relation }),
@@ -235,6 +280,9 @@ export function describeResources(document: object, base: string): ResourceDescr
         ...(parent && { parent }),
         fields,
         title: titleOf(fields),
+        ...deletionOf(path, read),
+        actions: actionsOf(path),
+        hasExport: paths[`${path}/export`]?.['get'] !== undefined,
         hasSearch: parametersOf(paths[`${path}/search`]?.['get']).has('q'),
         canShow: paths[ofRecord]?.['get'] !== undefined,
         canCreate: creation !== undefined,
@@ -242,6 +290,36 @@ export function describeResources(document: object, base: string): ResourceDescr
       },
     ];
   });
+
+  function deletionOf(path: string, read: Properties): Pick<ResourceDescription, 'deletion'> {
+    const list = (paths[path]?.['get']?.parameters ?? []).map((each) => resolve(each));
+    const { description = '' } = list.find((each) => each?.name === 'deleted') ?? {};
+    const [, roles] = /Only for (.+)\./.exec(description) ?? [];
+    // A record that is not hidden does not have it.
+    const [field] = [...read].find(([, { format, isRequired }]) => format === 'date-time' && !isRequired) ?? [];
+    if (roles === undefined || field === undefined) return {};
+    const canRestore = paths[`${path}/{id}/restore`]?.['post'] !== undefined;
+    return { deletion: { field, canRestore, roles: roles.split(' and ') } };
+  }
+
+  /** Operations below a record that declarest does not generate. */
+  function actionsOf(path: string): ActionDescription[] {
+    return Object.entries(paths).flatMap(([each, item]) => {
+      const [, name] = each.startsWith(`${path}/`) ? (/^\/\{id\}\/([^/{}]+)$/.exec(each.slice(path.length)) ?? []) : [];
+      if (name === undefined || name === 'restore' || listOf(each)) return [];
+      return ['post', 'put', 'patch', 'delete'].flatMap((method) => {
+        const operation = item[method];
+        if (!operation) return [];
+        const body = [...propertiesOf(schemaOf(operation.requestBody))];
+        const fields = body.map(([field, property]) => ({
+          name: field,
+          ...describeField(undefined, property, undefined),
+          isSortable: false,
+        }));
+        return [{ name, method, ...(operation.summary && { title: operation.summary }), fields }];
+      });
+    });
+  }
 
   /** The items of a batch name their record by its key, and nothing else in them is required. */
   function keyOf(batch: Schema | undefined): readonly string[] {
@@ -288,6 +366,7 @@ function describeField(read: Property | undefined, created: Property | undefined
     kind: kindOf(schemas),
     ...(choices && { choices }),
     isRequired: created?.isRequired ?? false,
+    ...(schemas.some((each) => each.isNullable) && { isNullable: true as const }),
     isReadable: read !== undefined,
     isCreatable: created !== undefined && !created.readOnly,
     isEditable: changed !== undefined && !changed.readOnly,
@@ -304,11 +383,13 @@ const LONG = 255;
 function kindOf(schemas: readonly Property[]): FieldKind {
   const formats = schemas.map(({ format }) => format);
   const types = new Set([schemas[0]?.type ?? []].flat().filter((type) => type !== 'null'));
+  const isDecimal = schemas.some(({ type = [] }) => type.includes('number') && type.includes('string'));
   if (schemas.some((each) => each.enum)) return 'choice';
   if (formats.includes('date-time')) return 'date-time';
   if (formats.includes('date')) return 'date';
   if (types.has('boolean')) return 'boolean';
   if (types.has('integer') && types.has('string')) return 'big integer';
+  if (isDecimal) return 'decimal';
   if (types.has('integer') || types.has('number')) return 'number';
   if (!types.has('string')) return 'json';
   // A value that is only read has no limit in the document.

@@ -1,11 +1,14 @@
 /** What `AdminFor` reads from the OpenAPI document: resources, and the kinds of their fields. */
-import { Module } from '@nestjs/common';
+import { Body, Module, Post } from '@nestjs/common';
+import { ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, AuthUser, CrudModule } from 'declarest';
+import { AuthModule, AuthUser, CrudController, CrudModule } from 'declarest';
 import {
   Column,
   CreateDateColumn,
   Entity,
+  JoinTable,
+  ManyToMany,
   ManyToOne,
   PrimaryColumn,
   PrimaryGeneratedColumn,
@@ -113,6 +116,14 @@ describe('the resources of the sample', () => {
     expect(fieldOf(resources['orders'], 'customerId')).not.toHaveProperty('reference');
   });
 
+  it('say how deleted records are seen, and what else the server does', () => {
+    const { deletion, hasExport, actions } = resources['products']!;
+    expect(deletion).toEqual({ field: 'deletedAt', canRestore: true, roles: ['ADMIN'] });
+    expect([hasExport, actions]).toEqual([true, []]);
+    expect(resources['orders']).toMatchObject({ hasExport: false });
+    expect(resources['orders']).not.toHaveProperty('deletion');
+  });
+
   it('name the resource whose key is in their path', () => {
     expect(resources['products/:productId/reviews']?.parent).toEqual({ resource: 'products', parameter: 'productId' });
     expect(resources['products']).not.toHaveProperty('parent');
@@ -146,6 +157,29 @@ class Parcel {
   @Column({ type: 'bigint', nullable: true }) seal!: string | null;
   @ManyToOne(() => Country, { nullable: true }) origin!: Relation<Country> | null;
   @CreateDateColumn() createdAt!: Date;
+  @Column({ type: 'decimal', precision: 8, scale: 2 }) weight!: number;
+  @ManyToMany(() => Country) @JoinTable() countries!: Relation<Country>[];
+}
+
+class Delivery {
+  @ApiProperty({ description: 'Who takes it' }) receiver!: string;
+  @ApiProperty({ required: false }) pieces?: number;
+}
+
+class ParcelsController extends CrudController({
+  entity: Parcel,
+  endpoint: '/parcels',
+  enablePagination: true,
+  filterableFields: true,
+  includableRelations: ['origin'],
+  linkableRelations: ['countries'],
+  fieldPermissions: { secret: { read: 'never' }, seal: { read: 'never' } },
+}) {
+  @Post(':id/deliver')
+  @ApiOperation({ summary: 'Deliver a parcel' })
+  deliver(@Body() { receiver }: Delivery) {
+    return { receiver };
+  }
 }
 
 @Module({})
@@ -159,17 +193,12 @@ describe('the resources of a service with columns of every kind', () => {
       imports: [
         TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true }),
         AuthModule.forRoot({ userClass: Clerk, jwtSecret: TEST_SECRET }),
-        CrudModule.forFeature(
-          {
-            entity: Parcel,
-            endpoint: '/parcels',
-            enablePagination: true,
-            filterableFields: true,
-            includableRelations: ['origin'],
-            fieldPermissions: { secret: { read: 'never' }, seal: { read: 'never' } },
-          },
-          { entity: Country, endpoint: '/countries', enablePagination: 'cursor', enableBatch: true },
-        ),
+        CrudModule.forFeature(ParcelsController, {
+          entity: Country,
+          endpoint: '/countries',
+          enablePagination: 'cursor',
+          enableBatch: true,
+        }),
       ],
     };
     const document = await inApplication({ module } as never, 'express', compileDocument);
@@ -187,8 +216,10 @@ describe('the resources of a service with columns of every kind', () => {
       ['contents', 'json', undefined],
       ['barcode', 'big integer', 'bounds'],
       ['createdAt', 'date-time', 'bounds'],
+      ['weight', 'decimal', 'bounds'],
       ['originId', 'text', 'value'],
       ['address.city', 'text', 'part'],
+      ['countriesIds', 'references', undefined],
       ['secret', 'text', undefined],
       ['seal', 'big integer', undefined],
     ]);
@@ -199,6 +230,25 @@ describe('the resources of a service with columns of every kind', () => {
     expect(fieldOf(resources['parcels'], 'isSent')?.initial).toBe(false);
     expect(fieldOf(resources['parcels'], 'secret')).toMatchObject({ isReadable: false, isCreatable: true });
     expect(fieldOf(resources['parcels'], 'originId')?.reference).toBe('countries');
+  });
+
+  it('say which fields may be empty, and which have keys of other records', () => {
+    expect(fieldOf(resources['parcels'], 'due')).toMatchObject({ isNullable: true });
+    expect(fieldOf(resources['parcels'], 'isSent')).not.toHaveProperty('isNullable');
+    expect(fieldOf(resources['parcels'], 'countriesIds')?.reference).toBe('countries');
+  });
+
+  it('have the operations of the application, with what they take', () => {
+    const [deliver, ...others] = resources['parcels']!.actions;
+    expect(deliver).toMatchObject({ name: 'deliver', method: 'post', title: 'Deliver a parcel' });
+    const fields = deliver!.fields.map(({ name, kind, isRequired }) => [name, kind, isRequired]);
+    expect([fields, others]).toEqual([
+      [
+        ['receiver', 'text', true],
+        ['pieces', 'number', false],
+      ],
+      [],
+    ]);
   });
 
   it('have the key that a batch requires', () => {

@@ -14,8 +14,10 @@ import {
 } from 'react-admin';
 
 import { labelOf } from './fields.js';
-import { LoginPage } from './login-page.js';
-import { ResourceCreate, ResourceEdit, ResourceList, ResourceShow } from './pages.js';
+import { ResourceList } from './list-page.js';
+import { LoginAgain, LoginPage } from './login-page.js';
+import { ResourceCreate, ResourceEdit, ResourceShow } from './pages.js';
+import { OfflineNotice } from './read-failure.js';
 import { connectService, ServiceContext, type ServiceOptions, useService } from './service.js';
 import { darkTheme, lightTheme } from './themes.js';
 
@@ -92,6 +94,8 @@ function ServiceLayout({ children }: { readonly children: ReactNode }) {
   if (refusal === undefined)
     return (
       <Layout appBar={ServiceBar} sx={SCROLLING}>
+        <OfflineNotice />
+        <LoginAgain />
         {children}
       </Layout>
     );

@@ -2,6 +2,7 @@
 import type { FieldDescription, ResourceDescription } from 'ra-data-declarest/description';
 import type { ReactElement } from 'react';
 import {
+  AutocompleteArrayInput,
   AutocompleteInput,
   BooleanField,
   BooleanInput,
@@ -11,10 +12,13 @@ import {
   type FieldProps,
   FunctionField,
   Link,
+  NullableBooleanInput,
   NumberField,
   NumberInput,
   type RaRecord,
   RecordRepresentation,
+  ReferenceArrayField,
+  ReferenceArrayInput,
   ReferenceField,
   ReferenceInput,
   required,
@@ -22,8 +26,10 @@ import {
   SelectInput,
   TextField,
   TextInput,
+  useCreatePath,
   useGetPathForRecord,
   useRecordContext,
+  useResourceContext,
 } from 'react-admin';
 
 import { parseBigInteger } from './big-integer.js';
@@ -69,23 +75,47 @@ function IncludedReference({ source, relation, reference }: IncludedReferencePro
 /** A click on the row opens its own record. */
 const stopPropagation = (event: { stopPropagation(): void }): void => event.stopPropagation();
 
+interface RecordLinkProps {
+  readonly source: string;
+  readonly sortable: boolean;
+  readonly field: FieldDescription;
+  readonly page: 'edit' | 'show';
+  readonly isDeleted: (record: RaRecord) => boolean;
+}
+
+/** The value as a link to the record, for those who use the keyboard. */
+export function RecordLink({ source, field, page, isDeleted }: RecordLinkProps) {
+  const record = useRecordContext<RaRecord>();
+  const resource = useResourceContext() ?? '';
+  const createPath = useCreatePath();
+  if (!record || isDeleted(record)) return value(field, []);
+  const isEmpty = [null, undefined, ''].includes(valueAt(record, source) as string);
+  return (
+    <Link to={createPath({ resource, id: record.id, type: page })} onClick={stopPropagation}>
+      {isEmpty ? record.id : value(field, [])}
+    </Link>
+  );
+}
+
 /** Shows the value on the page of a record. */
 export function value(field: FieldDescription, resources: Resources): ReactElement {
   const { name, kind, isSortable } = field;
   const props = { source: name, sortable: isSortable };
   const reference = referenceOf(field, resources);
+  if (reference && kind === 'references')
+    return <ReferenceArrayField key={name} {...props} reference={reference.name} />;
   if (reference) return <ReferenceField key={name} {...props} reference={reference.name} />;
   if (name === 'id') return <TextField key={name} {...props} />;
   if (kind === 'number') return <NumberField key={name} {...props} />;
   if (kind === 'boolean') return <BooleanField key={name} {...props} />;
   if (kind === 'date') return <DateField key={name} {...props} />;
   if (kind === 'date-time') return <DateField key={name} {...props} showTime />;
-  if (kind === 'json')
+  if (kind === 'json' || kind === 'references')
     return <FunctionField key={name} {...props} render={(record: RaRecord) => JSON.stringify(valueAt(record, name))} />;
   return <TextField key={name} {...props} />;
 }
 
-const valueAt = (record: RaRecord, path: string): unknown =>
+export const valueAt = (record: RaRecord, path: string): unknown =>
   path.split('.').reduce<unknown>((within, name) => (within as RaRecord | null)?.[name], record);
 
 /** @param isNew whether the form creates a record */
@@ -104,26 +134,31 @@ interface InputProps {
 }
 
 function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {
-  const { kind, choices = [] } = field;
+  const { kind, isNullable, choices = [] } = field;
   const key = props.source;
   const reference = referenceOf(field, resources);
-  if (reference) return referenceInput(reference, props);
+  if (reference) return referenceInput(reference, props, kind === 'references');
   if (kind === 'number') return <NumberInput key={key} {...props} />;
   if (kind === 'big integer') return <TextInput key={key} {...props} parse={parseBigInteger} />;
+  if (kind === 'boolean' && isNullable) return <NullableBooleanInput key={key} {...props} />;
   if (kind === 'boolean') return <BooleanInput key={key} {...props} />;
   if (kind === 'choice')
     return <SelectInput key={key} {...props} choices={namedChoices(choices)} translateChoice={false} />;
   if (kind === 'date') return <DateInput key={key} {...props} />;
   if (kind === 'date-time') return <DateTimeInput key={key} {...props} />;
-  if (kind === 'json') return <JsonInput key={key} {...props} />;
+  if (kind === 'json' || kind === 'references') return <JsonInput key={key} {...props} />;
   return <TextInput key={key} {...props} multiline={kind === 'long text'} />;
 }
 
 const namedChoices = (choices: readonly (string | number)[]) => choices.map((id) => ({ id, name: String(id) }));
 
 /** Records are found by the search of their resource, or by a part of their title; else it offers as many as a page holds. */
-function referenceInput({ name, title, hasSearch, fields }: ResourceDescription, props: InputProps): ReactElement {
-  const { source, label, ...others } = props;
+function referenceInput(
+  { name, title, hasSearch, fields }: ResourceDescription,
+  props: InputProps,
+  isMany: boolean,
+): ReactElement {
+  const { source, label, validate = [] } = props;
   const titled = fields.find((field) => field.name === title);
   const canFind = hasSearch || titled?.filter === 'part';
   const filterToQuery = (text: string): object => {
@@ -131,32 +166,41 @@ function referenceInput({ name, title, hasSearch, fields }: ResourceDescription,
     return canFind ? { [`${title}_icontains`]: text } : {};
   };
   const sort = { field: titled?.isSortable ? title : '', order: 'ASC' } as const;
-  return (
-    <ReferenceInput
-      key={source}
-      source={source}
-      reference={name}
-      sort={sort}
-      perPage={canFind ? 25 : 100}
-      {...(label && { label })}
-    >
-      <AutocompleteInput {...others} {...(label && { label })} filterToQuery={filterToQuery} />
+  const labelled = label === undefined ? {} : { label };
+  const reference = { source, reference: name, sort, perPage: canFind ? 25 : 100, ...labelled };
+  const choices = { validate, ...labelled, filterToQuery };
+  return isMany ? (
+    <ReferenceArrayInput key={source} {...reference}>
+      <AutocompleteArrayInput {...choices} />
+    </ReferenceArrayInput>
+  ) : (
+    <ReferenceInput key={source} {...reference}>
+      <AutocompleteInput {...choices} />
     </ReferenceInput>
   );
 }
 
 /** The inputs above a list. */
 export function filterInputs(
-  { hasSearch }: ResourceDescription,
+  hasSearch: boolean,
+  listsDeleted: boolean,
   fields: readonly FieldDescription[],
   resources: Resources,
 ) {
   const search = hasSearch ? [<SearchInput key="q" source="q" alwaysOn />] : [];
-  return [...search, ...fields.flatMap((field) => inputsFor(field, resources))];
+  const deleted = listsDeleted
+    ? [<SelectInput key="deleted" source="deleted" label="Deleted records" choices={DELETED} />]
+    : [];
+  return [...search, ...fields.flatMap((field) => inputsFor(field, resources)), ...deleted];
 }
 
+const DELETED = [
+  { id: 'with', name: 'Shown too' },
+  { id: 'only', name: 'Only these' },
+];
+
 function inputsFor(field: FieldDescription, resources: Resources): ReactElement[] {
-  const { name, kind, filter } = field;
+  const { name, kind, isNullable, filter } = field;
   const label = labelOf(name);
   if (filter === 'part') return [<TextInput key={name} source={`${name}_icontains`} label={`${label} contains`} />];
   if (filter === 'bounds')
@@ -170,13 +214,17 @@ function inputsFor(field: FieldDescription, resources: Resources): ReactElement[
     { id: true, name: 'ra.boolean.true' },
     { id: false, name: 'ra.boolean.false' },
   ];
-  return [<SelectInput key={name} source={name} label={label} choices={choices} />];
+  const isEmpty = { source: `${name}_isNull`, label: `${label} is empty` };
+  return [
+    <SelectInput key={name} source={name} label={label} choices={choices} />,
+    ...(isNullable ? [<SelectInput key={isEmpty.source} {...isEmpty} choices={choices} />] : []),
+  ];
 }
 
 /** `categoryId` is "Category", `placedAt` is "Placed at", and `auth/users` is "Auth users". */
 export function labelOf(name: string): string {
   const words = name
-    .replace(/(\w)Id$/, '$1')
+    .replace(/(\w)Ids?$/, '$1')
     .replaceAll(/[./]/g, ' ')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase();

@@ -1,83 +1,70 @@
-/** The pages of a resource, as its description says. */
-import type { FieldDescription, ResourceDescription } from 'ra-data-declarest/description';
+/** The pages of a record, as its description says. */
+import type { ResourceDescription } from 'ra-data-declarest/description';
+import { useEffect, useState } from 'react';
 import {
-  BulkDeleteButton,
   Create,
   Datagrid,
   DeleteButton,
   Edit,
+  EditButton,
   Labeled,
-  List,
   Pagination,
   ReferenceManyField,
   SaveButton,
   Show,
+  ShowButton,
   SimpleForm,
   SimpleShowLayout,
   Toolbar,
-  useCanAccess,
-  usePermissions,
+  TopToolbar,
+  useListContext,
+  useNotify,
   useRecordContext,
+  useRedirect,
 } from 'react-admin';
 
-import { column, filterInputs, input, labelOf, value } from './fields.js';
+import { ActionButtons } from './action-buttons.js';
+import { useConflictDialog } from './conflict-dialog.js';
+import { input, labelOf, value } from './fields.js';
 import { toValues } from './json-input.js';
+import { UNSORTED } from './list-page.js';
+import { useMayDo, useReadFields, useWrittenFields } from './permitted.js';
+import { EditFailure, ListFailure, READING, ShowFailure } from './read-failure.js';
 import { useService } from './service.js';
 
 interface PageProps {
   readonly resource: ResourceDescription;
 }
 
-/** The order of the server, until the user chooses another one. */
-const UNSORTED = { field: '', order: 'ASC' } as const;
+/** Offline, a change fails at once, and is not sent later without a word. */
+const WRITING = { networkMode: 'always' } as const;
 
-function useMayDo(action: 'edit' | 'delete', resource: string): boolean {
-  return useCanAccess({ resource, action }).canAccess ?? false;
-}
-
-/** Whether a role of the user is one of these. Without any, everyone may. */
-function useMay(): (roles: readonly string[] | undefined) => boolean {
-  const { permissions: own = [] } = usePermissions<string[]>();
-  return (roles) => !roles || roles.some((role) => own.includes(role));
-}
-
-function useReadFields({ fields }: ResourceDescription): readonly FieldDescription[] {
-  const may = useMay();
-  return fields.filter(({ isReadable, readers }) => isReadable && may(readers));
-}
-
-function useWrittenFields({ fields }: ResourceDescription, isWritten: 'isCreatable' | 'isEditable') {
-  const may = useMay();
-  return fields.filter((field) => field[isWritten] && may(field.readers) && may(field.writers));
-}
-
-/** Long values do not fit into a table. */
-const isShort = ({ kind }: FieldDescription): boolean => kind !== 'long text' && kind !== 'json';
-
-export function ResourceList({ resource }: PageProps) {
-  const { resources } = useService();
-  const fields = useReadFields(resource);
-  const mayDelete = useMayDo('delete', resource.name);
-  const mayEdit = useMayDo('edit', resource.name) && resource.canEdit;
-  const embed = fields.flatMap(({ relation }) => relation ?? []);
-  return (
-    <List filters={filterInputs(resource, fields, resources)} sort={UNSORTED} queryOptions={{ meta: { embed } }}>
-      <Datagrid
-        bulkActionButtons={mayDelete && <BulkDeleteButton mutationMode="pessimistic" />}
-        rowClick={mayEdit ? 'edit' : resource.canShow && 'show'}
-      >
-        {fields.filter(isShort).map((field) => column(field, resources))}
-      </Datagrid>
-    </List>
-  );
+/** Leaves a saved form for the list, once the form does not ask about unsaved changes any more. */
+function useListAfterSave(resource: string, message: string) {
+  const [isSaved, setSaved] = useState(false);
+  const notify = useNotify();
+  const redirect = useRedirect();
+  useEffect(() => {
+    if (!isSaved) return;
+    redirect('list', resource);
+    setSaved(false);
+  }, [isSaved, redirect, resource]);
+  const onSuccess = () => {
+    notify(message, { messageArgs: { smart_count: 1 } });
+    setSaved(true);
+  };
+  return { isSaved, onSuccess };
 }
 
 export function ResourceCreate({ resource }: PageProps) {
   const { resources } = useService();
   const fields = useWrittenFields(resource, 'isCreatable');
+  const { isSaved, onSuccess } = useListAfterSave(resource.name, 'ra.notification.created');
   return (
-    <Create redirect="list" transform={toValues}>
-      <SimpleForm sanitizeEmptyValues>{fields.map((field) => input(field, resources, true))}</SimpleForm>
+    <Create transform={toValues} mutationOptions={{ ...WRITING, onSuccess }}>
+      <SimpleForm sanitizeEmptyValues warnWhenUnsavedChanges={!isSaved}>
+        {fields.map((field) => input(field, resources, true))}
+      </SimpleForm>
     </Create>
   );
 }
@@ -89,19 +76,38 @@ export function ResourceEdit({ resource }: PageProps) {
   const { resources } = useService();
   const fields = useWrittenFields(resource, 'isEditable');
   const mayDelete = useMayDo('delete', resource.name);
+  const { isSaved, onSuccess } = useListAfterSave(resource.name, 'ra.notification.updated');
+  const { formKey, onError, dialog } = useConflictDialog(resource, fields);
   const toolbar = (
     <Toolbar sx={{ justifyContent: 'space-between' }}>
       <SaveButton />
       {mayDelete && <DeleteButton mutationMode="pessimistic" />}
     </Toolbar>
   );
-  return (
-    <Edit mutationMode="pessimistic" transform={toValues}>
-      <SimpleForm toolbar={toolbar} resetOptions={KEEP_INPUT}>
+  // It stays where a later read of the record fails.
+  const form = (
+    <>
+      <SimpleForm key={formKey} toolbar={toolbar} resetOptions={KEEP_INPUT} warnWhenUnsavedChanges={!isSaved}>
         {fields.map((field) => input(field, resources, false))}
       </SimpleForm>
       <NestedLists of={resource} />
-    </Edit>
+      {dialog}
+    </>
+  );
+  return (
+    <Edit
+      mutationMode="pessimistic"
+      transform={toValues}
+      queryOptions={READING}
+      mutationOptions={{ ...WRITING, onError, onSuccess }}
+      actions={
+        <TopToolbar>
+          {resource.canShow && <ShowButton />}
+          <ActionButtons resource={resource} />
+        </TopToolbar>
+      }
+      render={({ record }) => (record ? form : <EditFailure />)}
+    />
   );
 }
 
@@ -109,7 +115,16 @@ export function ResourceShow({ resource }: PageProps) {
   const { resources } = useService();
   const fields = useReadFields(resource);
   return (
-    <Show>
+    <Show
+      queryOptions={READING}
+      error={<ShowFailure />}
+      actions={
+        <TopToolbar>
+          {resource.canEdit && <EditButton />}
+          <ActionButtons resource={resource} />
+        </TopToolbar>
+      }
+    >
       <SimpleShowLayout>{fields.map((field) => value(field, resources))}</SimpleShowLayout>
       <NestedLists of={resource} />
     </Show>
@@ -129,15 +144,26 @@ function NestedList({ resource }: PageProps) {
   const mayDelete = useMayDo('delete', resource.name);
   const { parameter = '' } = resource.parent ?? {};
   if (!record) return null;
-  const mutationOptions = { meta: { [parameter]: record.id } };
+  const mutationOptions = { ...WRITING, meta: { [parameter]: record.id } };
   return (
     <Labeled label={labelOf(resource.name.replace(/.*\//, ''))} sx={{ p: 2 }}>
-      <ReferenceManyField reference={resource.name} target={parameter} sort={UNSORTED} pagination={<Pagination />}>
-        <Datagrid bulkActionButtons={false} rowClick={false} empty={<p>None yet.</p>}>
+      <ReferenceManyField
+        reference={resource.name}
+        target={parameter}
+        sort={UNSORTED}
+        pagination={<Pagination />}
+        queryOptions={READING}
+      >
+        <Datagrid bulkActionButtons={false} rowClick={false} empty={<NestedEmpty />}>
           {fields.filter(({ name }) => name !== parameter).map((field) => value(field, resources))}
           {mayDelete && <DeleteButton mutationMode="pessimistic" redirect={false} mutationOptions={mutationOptions} />}
         </Datagrid>
       </ReferenceManyField>
     </Labeled>
   );
+}
+
+function NestedEmpty() {
+  const { error } = useListContext();
+  return error ? <ListFailure /> : <p>None yet.</p>;
 }

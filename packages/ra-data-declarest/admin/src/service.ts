@@ -9,6 +9,7 @@ import {
 } from 'ra-data-declarest';
 import { describeService, type ResourceDescription, type ServiceDescription } from 'ra-data-declarest/description';
 import { createContext, useContext } from 'react';
+import type { HttpError } from 'react-admin';
 
 export interface ServiceOptions extends Pick<AuthProviderOptions, 'authUrl' | 'loginField'> {
   /** The base of the resources: `https://shop.example/api`. */
@@ -56,7 +57,12 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
     ));
 
   const keys: Record<string, readonly string[]> = {};
-  const data = dataProvider(url, { keys });
+  const provider = dataProvider(url, { keys });
+  const data: DeclarestDataProvider = {
+    ...provider,
+    create: (...params) => provider.create(...params).catch(asFormError),
+    update: (...params) => provider.update(...params).catch(asFormError),
+  };
   const auth = authProvider(url, { ...options, document: load });
   const mayDo = createPermissions(client, { ...options, document: load });
 
@@ -122,6 +128,14 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
       return refusal;
     },
   };
+}
+
+/** react-admin takes a form for saved, and leaves it without a question, after a failure that has no errors. */
+function asFormError(error: HttpError): never {
+  const serverError = error.status === 412 ? 'Somebody else has changed this record.' : error.message;
+  const body: unknown = error.body;
+  error.body = { errors: { root: { serverError } }, ...(isObject(body) && body) };
+  throw error;
 }
 
 const isDescription = (body: unknown): body is ServiceDescription => isObject(body) && Array.isArray(body['resources']);

@@ -1,0 +1,124 @@
+/** Shows both versions of a record that two users have changed, and saves the one that the user chooses for each field. */
+import type { Conflict } from 'ra-data-declarest';
+import type { FieldDescription, ResourceDescription } from 'ra-data-declarest/description';
+import { type ReactNode, useState } from 'react';
+import {
+  Confirm,
+  type HttpError,
+  type RaRecord,
+  RecordContextProvider,
+  type UpdateParams,
+  useNotify,
+  useUpdate,
+} from 'react-admin';
+
+import { labelOf, value } from './fields.js';
+import { useService } from './service.js';
+
+interface Attempt extends Conflict<RaRecord> {
+  readonly params: UpdateParams;
+}
+
+/**
+ * @param fields that the user may write
+ * @returns `onError` of an update, the dialog that it opens, and a key for the form: another one after the dialog has saved
+ */
+export function useConflictDialog({ name }: ResourceDescription, fields: readonly FieldDescription[]) {
+  const { data } = useService();
+  const notify = useNotify();
+  const [attempt, setAttempt] = useState<Attempt>();
+  const [formKey, setFormKey] = useState(0);
+
+  const onError = async (error: unknown, params: Partial<UpdateParams>): Promise<void> => {
+    if ((error as HttpError).status !== 412) return;
+    try {
+      setAttempt({ ...(await data.readConflict(name, params as UpdateParams)), params: params as UpdateParams });
+    } catch (failure) {
+      notify((failure as Error).message, { type: 'error' });
+    }
+  };
+  const close = () => setAttempt(undefined);
+  const onSave = () => setFormKey((key) => key + 1);
+  const props = { resource: name, fields, onError, onSave, close };
+  return { formKey, onError, dialog: attempt && <ConflictDialog {...props} attempt={attempt} /> };
+}
+
+interface DialogProps {
+  readonly resource: string;
+  readonly fields: readonly FieldDescription[];
+  readonly attempt: Attempt;
+  readonly onError: (error: unknown, params: Partial<UpdateParams>) => Promise<void>;
+  readonly onSave: () => void;
+  readonly close: () => void;
+}
+
+function ConflictDialog({ resource, fields: written, attempt, onError, onSave, close }: DialogProps) {
+  const { current, fields, params } = attempt;
+  const { resources } = useService();
+  const notify = useNotify();
+  const [update, { isPending }] = useUpdate();
+  const [theirNames, setTheirNames] = useState<readonly string[]>([]);
+  const mine = fields.filter(({ isMine }) => isMine);
+  const theirs = fields.filter(({ name, isMine }) => !isMine && written.some((field) => field.name === name));
+
+  const show = (name: string, shown: unknown): ReactNode => {
+    const field = written.find((each) => each.name === name);
+    const record = { ...current, [name]: shown };
+    if (!field || shown === null) return JSON.stringify(shown ?? null);
+    return <RecordContextProvider value={record}>{value(field, resources)}</RecordContextProvider>;
+  };
+  const choose = (name: string, isTheirs: boolean) =>
+    setTheirNames((names) => [...names.filter((each) => each !== name), ...(isTheirs ? [name] : [])]);
+  const save = () => {
+    const kept = mine.filter(({ name }) => !theirNames.includes(name)).map((field) => [field.name, field.mine]);
+    const data = { ...current, ...Object.fromEntries(kept) } as RaRecord;
+    const onSuccess = () => {
+      notify('ra.notification.updated', { messageArgs: { smart_count: 1 } });
+      onSave();
+      close();
+    };
+    const onFailure = (error: unknown, failed: Partial<UpdateParams>) => {
+      notify((error as Error).message, { type: 'error' });
+      close();
+      return onError(error, failed);
+    };
+    const options = { mutationMode: 'pessimistic', onSuccess, onError: onFailure } as const;
+    void update(resource, { ...params, data, previousData: current }, options);
+  };
+  const content = (
+    <>
+      {mine.map(({ name, mine: own, theirs: other }) => (
+        <fieldset key={name} style={{ margin: '0 0 1em' }}>
+          <legend>{labelOf(name)}</legend>
+          {[false, true].map((isTheirs) => (
+            <label key={String(isTheirs)} style={{ display: 'block', padding: '0.25em' }}>
+              <input
+                type="radio"
+                name={name}
+                checked={theirNames.includes(name) === isTheirs}
+                onChange={() => choose(name, isTheirs)}
+              />{' '}
+              {isTheirs ? 'Theirs' : 'Yours'}: {show(name, isTheirs ? other : own)}
+            </label>
+          ))}
+        </fieldset>
+      ))}
+      {theirs.map(({ name, theirs: other }) => (
+        <p key={name}>
+          {labelOf(name)} stays as they changed it: {show(name, other)}
+        </p>
+      ))}
+    </>
+  );
+  return (
+    <Confirm
+      isOpen
+      loading={isPending}
+      title="Somebody else has changed this record. Choose the values to keep."
+      content={content}
+      confirm="ra.action.save"
+      onConfirm={save}
+      onClose={close}
+    />
+  );
+}

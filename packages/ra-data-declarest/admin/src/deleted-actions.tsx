@@ -1,0 +1,53 @@
+/** The buttons of a record that is deleted, and that the server keeps. */
+import type { DeletionDescription } from 'ra-data-declarest/description';
+import {
+  Button,
+  DeleteButton,
+  type RaRecord,
+  useNotify,
+  useRecordContext,
+  useRefresh,
+  useResourceContext,
+} from 'react-admin';
+
+import { useMayDo } from './permitted.js';
+import { useService } from './service.js';
+
+interface DeletedActionsProps {
+  readonly source: '';
+  readonly label: false;
+  readonly deletion: DeletionDescription;
+  readonly mayDelete: boolean;
+}
+
+export function DeletedActions({ deletion: { field, canRestore }, mayDelete }: DeletedActionsProps) {
+  const { data } = useService();
+  const record = useRecordContext<RaRecord>();
+  const resource = useResourceContext() ?? '';
+  const notify = useNotify();
+  const refresh = useRefresh();
+  const mayRestore = useMayDo('restore', resource) && canRestore;
+  if (!record?.[field]) return null;
+  const restore = async () => {
+    try {
+      await data.restore(resource, { id: record.id, previousData: record });
+      notify('The record is restored');
+      refresh();
+    } catch (error) {
+      notify((error as Error).message, { type: 'error' });
+    }
+  };
+  return (
+    <>
+      {mayRestore && <Button label="Restore" onClick={() => void restore()} />}
+      {mayDelete && (
+        <DeleteButton
+          label="Delete for good"
+          mutationMode="pessimistic"
+          mutationOptions={{ meta: { purge: true } }}
+          redirect={false}
+        />
+      )}
+    </>
+  );
+}

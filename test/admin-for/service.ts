@@ -1,0 +1,115 @@
+/** A service with what the sample shop does not have, for `scripts/admin-for.mjs`. */
+import 'reflect-metadata';
+
+import { Body, HttpCode, Module, Param, Post } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ApiProperty, DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { AuthModule, AuthUser, CrudController, CrudModule, LoginMethod, UserAccounts } from 'declarest';
+import { addAccess, serveDocuments } from 'declarest/openapi';
+import { describeService } from 'ra-data-declarest/description';
+import {
+  Column,
+  DataSource,
+  DeleteDateColumn,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  PrimaryGeneratedColumn,
+  VersionColumn,
+} from 'typeorm';
+import { TypeOrmModule } from '@nestjs/typeorm';
+
+@Entity()
+class Editor extends AuthUser {}
+
+@Entity()
+class Tag {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 40 }) name!: string;
+}
+
+@Entity()
+class Article {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 80 }) title!: string;
+  @Column({ type: 'decimal', precision: 10, scale: 2, nullable: true }) price!: number | null;
+  @Column({ type: 'boolean', nullable: true }) featured!: boolean | null;
+  @ManyToMany(() => Tag) @JoinTable() tags!: Tag[];
+  @DeleteDateColumn() deletedAt!: Date | null;
+  @VersionColumn() version!: number;
+}
+
+class Publication {
+  @ApiProperty({ minLength: 1 }) place!: string;
+  @ApiProperty({ required: false }) copies?: number;
+}
+
+class ArticlesController extends CrudController({
+  entity: Article,
+  endpoint: '/api/articles',
+  enablePagination: true,
+  enableRestore: true,
+  deletedRoles: ['ADMIN'],
+  filterableFields: ['id', 'title', 'price', 'featured'],
+  sortableFields: ['id', 'title', 'price'],
+  linkableRelations: ['tags'],
+}) {
+  @Post(':id/publish')
+  @HttpCode(200)
+  publish(@Param('id') id: string, @Body() { place, copies }: Publication) {
+    return { message: `Article ${id}: ${copies ?? 'no'} copies for ${place}` };
+  }
+}
+
+@Module({})
+class ServiceModule {}
+
+export interface Service {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * @param driver better-sqlite3
+ * @param user becomes an administrator
+ */
+export async function startService(
+  driver: unknown,
+  user: { readonly email: string; readonly password: string },
+): Promise<Service> {
+  const database = { database: ':memory:', autoLoadEntities: true, synchronize: true } as const;
+  const imports = [
+    TypeOrmModule.forRoot({ type: 'better-sqlite3', driver, ...database }),
+    AuthModule.forRoot({
+      userClass: Editor,
+      loginMethod: LoginMethod.EMAIL,
+      jwtSecret: 'a secret of this service with 40 letters',
+    }),
+    CrudModule.forFeature(ArticlesController, {
+      entity: Tag,
+      endpoint: '/api/tags',
+      enablePagination: true,
+      enableSearch: true,
+      searchableFields: ['name'],
+      filterableFields: ['id', 'name'],
+      sortableFields: ['id', 'name'],
+    }),
+  ];
+  const app = await NestFactory.create({ module: ServiceModule, imports }, { logger: ['error'] });
+  const config = new DocumentBuilder().setTitle('Articles').setVersion('1.0').setOpenAPIVersion('3.1.0').build();
+  serveDocuments(app, {
+    '/admin/resources.json': () => describeService(addAccess(SwaggerModule.createDocument(app, config), app), '/api'),
+  });
+  await app.listen(0, '127.0.0.1');
+  await app.get(UserAccounts).ensure({ ...user, role: 'ADMIN' });
+  const manager = app.get(DataSource).manager;
+  const tags = Array.from({ length: 120 }, (_, index) => ({ name: `Tag ${index + 1}` }));
+  await manager.insert(Tag, tags);
+  await manager.save(Article, [
+    { title: 'First', price: 5.25, featured: true, tags: [{ id: 1 }, { id: 2 }] },
+    { title: 'Second', price: 9.5, featured: null, tags: [] },
+    { title: 'Third', price: null, featured: false, tags: [] },
+  ]);
+  const { port } = new URL(await app.getUrl());
+  return { url: `http://127.0.0.1:${port}`, close: () => app.close() };
+}
