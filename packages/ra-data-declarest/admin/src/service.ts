@@ -9,7 +9,6 @@ import {
 } from 'ra-data-declarest';
 import { describeService, type ResourceDescription, type ServiceDescription } from 'ra-data-declarest/description';
 import { createContext, useContext } from 'react';
-import type { HttpError } from 'react-admin';
 
 export interface ServiceOptions extends Pick<AuthProviderOptions, 'authUrl' | 'loginField'> {
   /** The base of the resources: `https://shop.example/api`. */
@@ -131,7 +130,7 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
 }
 
 /** react-admin takes a form for saved, and leaves it without a question, after a failure that has no errors. */
-function asFormError(error: HttpError): never {
+function asFormError(error: Error & { readonly status?: number; body?: unknown }): never {
   const serverError = error.status === 412 ? 'Somebody else has changed this record.' : error.message;
   const body: unknown = error.body;
   error.body = { errors: { root: { serverError } }, ...(isObject(body) && body) };
