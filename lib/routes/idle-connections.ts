@@ -11,11 +11,11 @@ export class IdleConnections {
 
   /** From now on, every answer ends its connection: a proxy would send its next request into one that closes. */
   onModuleDestroy(): void {
-    // A server of HTTP/2 has no such method: it ends its sessions itself.
     const server = this.application.adapter?.getHttpServer() as Partial<Server> | undefined;
-    // Several modules provide this object. Hooks of the application may keep the server open for a while.
-    if (this.timer || !server?.closeIdleConnections) return;
-    server.prependListener?.('request', (_request, response) => response.setHeader('Connection', 'close'));
+    if (this.timer || !server?.closeIdleConnections) return; // HTTP/2 ends its sessions itself.
+    server.prependListener?.('request', ({ httpVersionMajor }, response) => {
+      if (httpVersionMajor < 2) response.setHeader('Connection', 'close');
+    });
     this.timer = setInterval(() => server.listening || server.closeIdleConnections?.(), 100).unref();
   }
 

@@ -139,7 +139,7 @@ export class CrudApplication {
     }));
   }
 
-  private get wrappers() {
+  get wrappers() {
     return [...this.application.modules.values()].flatMap(({ controllers }) => [...controllers.values()]);
   }
 

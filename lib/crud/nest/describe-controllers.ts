@@ -17,9 +17,10 @@ import { isRouted, pathsOf, prepareController } from './routes.js';
 
 const logger = new Logger('CrudModule');
 
-/** `createDocument` may be called before `app.init()`. */
+/** `createDocument` may be called before `app.init()`, and read first a controller that names an entity. */
 export function describeWhenDocumented(_application: unknown, crud: CrudApplication): void {
-  describeWhenRead(logger, crud.controllers, () => {
+  const classes = crud.wrappers.map(({ metatype }) => metatype as object);
+  describeWhenRead(logger, classes, () => {
     try {
       describeAll(crud);
     } catch (error) {
@@ -50,11 +51,10 @@ function describeAll(crud: CrudApplication): void {
 function nameSchemaOf(entity: Type, taken: Set<string>): void {
   const schemas = (Reflect.getOwnMetadata(SCHEMA, entity) ?? []) as readonly { readonly name?: string }[];
   const own = schemas.at(-1);
-  let name = own?.name ?? entity.name;
-  if (taken.has(name)) {
-    while (taken.has(name)) name += 'Entity';
-    Reflect.defineMetadata(SCHEMA, [...schemas, { ...own, name }], entity);
-  }
+  const { name: given = entity.name } = own ?? {};
+  let name = given;
+  while (taken.has(name)) name += 'Entity';
+  if (name !== given) Reflect.defineMetadata(SCHEMA, [...schemas, { ...own, name }], entity);
   taken.add(name);
 }
 
