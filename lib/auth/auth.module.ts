@@ -197,9 +197,9 @@ function defineModule({ imports = [], inject = [], useFactory, ...options }: Aut
       ...userProviders(statics),
       {
         provide: DESCRIBED,
-        inject: [UserFieldRules, AUTH_OPTIONS],
-        useFactory: ({ schemas, required }: UserFieldRules, resolved: ResolvedAuthOptions) =>
-          describeEndpoints(controller, { ...resolved, schemas, required }),
+        inject: [Application, UserFieldRules, AUTH_OPTIONS],
+        useFactory: (application: Application, { schemas, required }: UserFieldRules, resolved: ResolvedAuthOptions) =>
+          describeEndpoints(application, controller, { ...resolved, schemas, required }),
       },
     ],
   };

@@ -31,19 +31,21 @@ const keyOf = (name: string): string => `swagger/${name}`;
 export const SCHEMA = keyOf('apiSchema');
 const EXCLUDED = keyOf('apiExcludeController');
 
-/** Describes controllers when a document asks whether one of them is excluded, which is the first that it reads. */
-export function describeWhenRead(logger: Logger, controllers: readonly object[], describe: () => void): void {
-  if (!isReadable((sentence) => logger.warn(sentence))) return;
-  let isDescribed = false;
-  const exclusion = {
-    get 0(): boolean {
-      return !(isDescribed ||= (describe(), true));
-    },
-  };
-  for (const controller of controllers) {
-    const [isExcluded] = [Reflect.getMetadata(EXCLUDED, controller) as unknown].flat();
-    // `@ApiExcludeController()` of the application stays.
-    if (isExcluded !== true) Reflect.defineMetadata(EXCLUDED, exclusion, controller);
+/** Describes the controllers of an application when a document asks whether any of them is excluded, which it asks first. */
+export class Descriptions {
+  private readonly waiting: (() => void)[] = [];
+
+  /** The metadata of `@ApiExcludeController()` is an array. */
+  get 0(): boolean {
+    for (const each of this.waiting.splice(0)) each();
+    return false;
+  }
+
+  add(logger: Logger, controllers: readonly object[], describe: () => void): void {
+    if (!isReadable((sentence) => logger.warn(sentence))) return;
+    this.waiting.push(describe);
+    const isExcluded = (each: object): boolean => [Reflect.getMetadata(EXCLUDED, each) as unknown].flat()[0] === true;
+    for (const each of controllers) if (!isExcluded(each)) Reflect.defineMetadata(EXCLUDED, this, each);
   }
 }
 
@@ -89,13 +91,10 @@ function metadataOf(
   };
 }
 
-const withExamples = ({ content, ...response }: ResponseDocument, schemas: Schemas): object =>
-  content === undefined
-    ? response
-    : {
-        ...response,
-        content: mapValues(content, ({ schema, example = exampleOf(schema, schemas) }) => ({ schema, example })),
-      };
+const withExamples = ({ content, ...response }: ResponseDocument, schemas: Schemas): object => ({
+  ...response,
+  content: content && mapValues(content, ({ schema, example = exampleOf(schema, schemas) }) => ({ schema, example })),
+});
 
 const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => unknown): object =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));

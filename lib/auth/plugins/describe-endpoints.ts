@@ -1,23 +1,16 @@
 /** Describes the endpoints of accounts for `SwaggerModule.createDocument`, which may be called before `app.init()`. */
 import { Logger, type Type } from '@nestjs/common';
-import { describeController, describeWhenRead } from '../../documents/describe-controller.js';
+import { describeController, Descriptions } from '../../documents/describe-controller.js';
 import { authFailure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
 import { closedObject, openObject, TEXT, type OperationDocument } from '../../documents/operation-document.js';
 import { orNull, type JsonSchema } from '../../entities/json-schema.js';
 import { AccessRefused } from '../../http/refusal.js';
+import type { Application } from '../../routes/application.js';
 import { USER_SCHEMAS } from '../users/user-checks.js';
 import type { LoginField } from '../users/user.repository.js';
 import { endpointsOf } from './auth-plugins.js';
-import {
-  type Answers,
-  BOOLEAN,
-  type DocumentParts,
-  INVALID,
-  LIMITED,
-  SECRET,
-  TEXT_OR_NULL,
-  WRONG_PROOF,
-} from './document-parts.js';
+import { BOOLEAN, INVALID, LIMITED, SECRET, TEXT_OR_NULL, WRONG_PROOF } from './document-parts.js';
+import type { Answers, DocumentParts } from './document-parts.js';
 import { isLimited } from './endpoint-controller.js';
 import type { AuthPlugin, Endpoint } from './plugin.js';
 
@@ -36,8 +29,10 @@ interface Described {
   readonly required: readonly string[];
 }
 
-export const describeEndpoints = (controller: Type, described: Described): void =>
-  describeWhenRead(new Logger('AuthModule'), [controller], () => describeController(controller, documentOf(described)));
+export const describeEndpoints = (application: Application, controller: Type, described: Described): void =>
+  application
+    .stateOf(Descriptions)
+    .add(new Logger('AuthModule'), [controller], () => describeController(controller, documentOf(described)));
 
 function documentOf(described: Described) {
   const logins = described.plugins.map((plugin) => plugin.describe?.() ?? {});

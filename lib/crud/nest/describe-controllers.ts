@@ -1,10 +1,11 @@
 /** Describes the generated controllers of an application for @nestjs/swagger, where it is installed. */
 import { inspect } from 'node:util';
 import { Logger, type Type } from '@nestjs/common';
-import { describeController, describeWhenRead, SCHEMA } from '../../documents/describe-controller.js';
+import { describeController, Descriptions, SCHEMA } from '../../documents/describe-controller.js';
 import { refTo, type ControllerDocument, type OperationDocument } from '../../documents/operation-document.js';
 import { schemaRefinements } from '../../entities/class-validation.js';
 import { InvalidOptionError } from '../../options/invalid-option.js';
+import type { Application } from '../../routes/application.js';
 import { optionsOf } from '../declare/declared-options.js';
 import type { ResolvedCrudOptions } from '../declare/resolve-options.js';
 import { describeOperation } from '../document/describe-operation.js';
@@ -18,9 +19,9 @@ import { isRouted, pathsOf, prepareController } from './routes.js';
 const logger = new Logger('CrudModule');
 
 /** `createDocument` may be called before `app.init()`, and read first a controller that names an entity. */
-export function describeWhenDocumented(_application: unknown, crud: CrudApplication): void {
+export function describeWhenDocumented(application: Application, crud: CrudApplication): void {
   const classes = crud.wrappers.map(({ metatype }) => metatype as object);
-  describeWhenRead(logger, classes, () => {
+  application.stateOf(Descriptions).add(logger, classes, () => {
     try {
       describeAll(crud);
     } catch (error) {
@@ -50,11 +51,10 @@ function describeAll(crud: CrudApplication): void {
 /** Names the schema of an entity, by which an application may describe its own routes, unlike that of generated answers. */
 function nameSchemaOf(entity: Type, taken: Set<string>): void {
   const schemas = (Reflect.getOwnMetadata(SCHEMA, entity) ?? []) as readonly { readonly name?: string }[];
-  const own = schemas.at(-1);
-  const { name: given = entity.name } = own ?? {};
-  let name = given;
+  const own = { name: entity.name, ...schemas.at(-1) };
+  let { name } = own;
   while (taken.has(name)) name += 'Entity';
-  if (name !== given) Reflect.defineMetadata(SCHEMA, [...schemas, { ...own, name }], entity);
+  if (name !== own.name) Reflect.defineMetadata(SCHEMA, [...schemas, { ...own, name }], entity);
   taken.add(name);
 }
 
