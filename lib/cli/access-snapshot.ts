@@ -1,6 +1,7 @@
 /** The access table as a file: of routes, and of what callers reach of generated resources. */
 import { readFileSync } from 'node:fs';
 import type { AccessRow } from '../access/access-rows.js';
+import { mapValues } from '../documents/describe-controller.js';
 import { parseJson } from '../http/json-body.js';
 import { isObject, isObjectOf, type Accepts } from '../options/option-table.js';
 import type { RowsByCaller } from '../reach/callers.js';
@@ -29,9 +30,6 @@ const mapRows = (resource: ResourceReach, change: (rows: RowsByCaller) => unknow
   rows: mapValues(resource.rows, change),
   related: mapValues(resource.related, (each) => ({ ...each, rows: change(each.rows) })),
 });
-
-const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => unknown): object =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 /** `undefined` if there is no file. @throws CommandError for other content, so that `--update` never overwrites it */
 export function readSnapshot(file: string): AccessTable | undefined {

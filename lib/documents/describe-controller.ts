@@ -96,7 +96,7 @@ const withExamples = ({ content, ...response }: ResponseDocument, schemas: Schem
   content: content && mapValues(content, ({ schema, example = exampleOf(schema, schemas) }) => ({ schema, example })),
 });
 
-const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => unknown): object =>
+export const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => unknown): object =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 const OWN = Symbol('declarest.ownDocument');
