@@ -29,7 +29,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^declarest$/, replacement: sourceOf('lib/index.ts') },
-      { find: /^declarest\/(express|openapi|plugin|testing)$/, replacement: sourceOf('lib/$1/index.ts') },
+      { find: /^declarest\/(express|observe|openapi|plugin|testing)$/, replacement: sourceOf('lib/$1/index.ts') },
       { find: /^declarest-client\/providers$/, replacement: sourceOf('packages/declarest-client/src/providers.ts') },
       {
         find: /^ra-data-declarest\/description$/,

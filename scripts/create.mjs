@@ -271,6 +271,7 @@ async function useInterface(_send, url) {
     await page.getByText('This user may not use the interface.').waitFor();
     await page.getByRole('button', { name: 'Logout' }).click();
     await logIn(ADMIN);
+    await page.getByRole('menuitem', { name: 'Tasks' }).click();
     await page.getByRole('row').getByText('Try it').waitFor();
     await page.getByRole('menuitem', { name: 'Auth users' }).click();
     await page.getByRole('row').getByText(USER.email).waitFor();

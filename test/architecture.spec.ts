@@ -61,11 +61,13 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   files: 149,
   http: 719,
   indexes: 489,
+  observe: 72,
   openapi: 269,
   options: 160,
   plugin: 146,
   'problem-details': 119,
   reach: 1_941,
+  'request-ids': 53,
   'response-headers': 49,
   routes: 1_219,
   testing: 406,
@@ -91,12 +93,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   options: [],
   http: ['options'],
   'response-headers': ['http'],
-  'problem-details': ['http'],
+  'request-ids': ['http'],
+  'problem-details': ['http', 'request-ids'],
   entities: ['options', 'http'],
   database: ['options', 'http', 'entities'],
   documents: ['options', 'entities'],
   routes: ['options', 'http', 'problem-details'],
-  access: ['options', 'http', 'problem-details', 'routes'],
+  access: ['options', 'http', 'request-ids', 'problem-details', 'routes'],
   auth: [
     'options',
     'http',
@@ -113,6 +116,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cors: ['options', 'http', 'routes'],
   express: [],
   files: ['options', 'http'],
+  observe: ['request-ids', 'entities'],
   openapi: ['options', 'http', 'documents', 'routes', 'access', 'files'],
   reach: ['options', 'http', 'entities', 'documents', 'routes', 'access', 'auth', 'crud'],
   indexes: ['http', 'entities', 'database', 'routes', 'crud', 'reach'],
@@ -476,7 +480,7 @@ describe('files', () => {
     expect([...sources, ...logins].map(({ path }) => path).filter((path) => forbidden.test(path))).toEqual([]);
   });
 
-  it('re-export only as the five entries: for applications, their Express adapter, document, plugins and tests', () => {
+  it('re-export only as the six entries: for applications, their Express adapter, telemetry, document, plugins and tests', () => {
     const isReExport = (node: ts.Statement): boolean =>
       ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined;
     const barrels = sources.filter(
@@ -485,6 +489,7 @@ describe('files', () => {
     expect(barrels.map(({ path }) => path)).toEqual([
       'express/index.ts',
       'index.ts',
+      'observe/index.ts',
       'openapi/index.ts',
       'plugin/index.ts',
       'testing/index.ts',
