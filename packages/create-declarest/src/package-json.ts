@@ -56,24 +56,24 @@ export function packageJson(
 ): string {
   const { engines, types, sqlite } = versionsFor(nodeMajor);
   const driver = database !== 'postgres' && { 'better-sqlite3': sqlite };
-  const isDriverForDevelopment = database === 'sqlite+postgres';
+  const hasBoth = database === 'sqlite+postgres';
   const content = {
     name,
     version: '0.1.0',
     private: true,
     type: 'module',
     engines: { node: engines },
-    scripts: isDriverForDevelopment ? { ...SCRIPTS, 'migration:generate': GENERATE_BOTH } : SCRIPTS,
+    scripts: hasBoth ? { ...SCRIPTS, 'migration:generate': GENERATE_BOTH } : SCRIPTS,
     dependencies: sorted({
       ...DEPENDENCIES,
       ...PLATFORMS[platform].dependencies,
       ...DATABASES[database].dependencies,
-      ...(!isDriverForDevelopment && driver),
+      ...(!hasBoth && driver),
       declarest: `^${version}`,
       ...(logins.hasPlugins && { 'declarest-logins': `^${version}` }),
       'ra-data-declarest': `^${version}`,
     }),
-    devDependencies: sorted({ ...DEV_DEPENDENCIES, '@types/node': types, ...(isDriverForDevelopment && driver) }),
+    devDependencies: sorted({ ...DEV_DEPENDENCIES, '@types/node': types, ...(hasBoth && driver) }),
     // The peer range of TypeORM ends at better-sqlite3 12.
     ...(driver && { overrides: { typeorm: { 'better-sqlite3': '$better-sqlite3' } } }),
     // better-sqlite3 13 includes its binaries, but `npm ci` would compile it.

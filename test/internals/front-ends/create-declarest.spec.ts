@@ -54,6 +54,12 @@ async function filesBelow(path: string): Promise<Map<string, string>> {
   );
 }
 
+/** What `docker run --env-file` reads. */
+const variablesOf = (files: ReadonlyMap<string, string>): Record<string, string> => {
+  const lines = files.get('.env')!.matchAll(/^(\w+)=(.*)$/gm);
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+};
+
 const secretOf = (files: ReadonlyMap<string, string>): string =>
   /JWT_SECRET=(.*)/.exec(files.get('.env') ?? '')?.[1] ?? '';
 
@@ -124,9 +130,9 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
         expect([filepath, isFormatted]).toEqual([filepath, true]);
       }
     const workflow = files.get('.github/workflows/ci.yml')!;
-    const run = [...workflow.matchAll(/- run: npm (?:run )?([\w:]+)/g)].map(([, name]) => name);
+    const named = [...workflow.matchAll(/- run: npm (?:run )?([\w:]+)/g)].map(([, name]) => name);
     const tests = database === 'sqlite+postgres' ? ['test', 'test'] : ['test'];
-    expect(run).toEqual(['ci', ...tests, 'access:check', 'openapi:check', 'audit']);
+    expect(named).toEqual(['ci', ...tests, 'access:check', 'openapi:check', 'audit']);
     const { scripts } = JSON.parse(files.get('package.json')!) as { scripts: object };
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['test', 'access:check', 'openapi:check']));
     const servers = [...workflow.matchAll(/image: postgres|TEST_DATABASE_URL/g)].map(([name]) => name);
@@ -169,12 +175,13 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   let compiled: Compiled;
   let files: ReadonlyMap<string, string>;
   let image: ReadonlyMap<string, string>;
+  let both: ReadonlyMap<string, string>;
   beforeAll(async () => {
     const filesOn = (database: string, ...logins: string[]) =>
       applicationFiles({ name: 'shop', platform, database, logins: ['password', ...logins] } as never, 24, '1.0.0');
     files = filesOn('sqlite');
     image = filesOn('sqlite', 'passkey', 'second-factor');
-    const both = filesOn('sqlite+postgres');
+    both = filesOn('sqlite+postgres');
     const task = both.get('src/task.entity.ts')!.replace(/\}\n$/, "  @Column('date', { nullable: true }) due!: string;\n}\n");
     const changed = new Map([...both, ['src/task.entity.ts', task]]);
     const all = { sqlite: files, postgres: filesOn('postgres'), both, changed, image };
@@ -274,9 +281,7 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
 
   it('starts in its image with its own .env, and HEALTHCHECK tells whether it answers', async () => {
     const dockerfile = image.get('Dockerfile')!;
-    // What `docker run --env-file` reads.
-    const lines = image.get('.env')!.matchAll(/^(\w+)=(.*)$/gm);
-    const env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+    const env = variablesOf(image);
     const { DATABASE_FILE: file = '' } = env;
     expect(dockerfile).toContain(`\nVOLUME ${join('/app', dirname(file))}\n`);
     const child = startChild(process.execPath, [join(compiled.directory, 'image/src/started.js')], {
@@ -302,12 +307,14 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   });
 
   if (DATABASES.includes('postgres'))
-    it('runs the same entities on PostgreSQL, and writes a migration for each database', async () => {
+    it('runs the same entities in its image on PostgreSQL, and writes a migration for each database', async () => {
       const { options, drop } = await createDatabase('postgres');
       const { url: postgres } = options as { url: string };
+      const docker = / --env-file \.env -e DATABASE_URL=postgres:\/\/postgres@127\.0\.0\.1:5432\/shop shop\n/;
+      expect(both.get('Dockerfile')).toMatch(docker);
       const service = startChild(process.execPath, [join(compiled.directory, 'both/src/started.js')], {
         cwd: folder,
-        env: { NODE_ENV: 'production', JWT_SECRET: secretOf(files), DATABASE_URL: postgres },
+        env: { ...variablesOf(both), NODE_ENV: 'production', DATABASE_URL: postgres },
       });
       const [url] = await service.says(/http:\S+/);
       const json = { email: 'ann@example.com', password: 'correct horse battery' };
