@@ -25,7 +25,7 @@ interface NewLamp {
   name: string;
   price: number;
 }
-interface Parameters<Query = never> {
+interface Params<Query = never> {
   query?: Query;
   header?: never;
   path?: never;
@@ -52,15 +52,15 @@ interface Refused {
 
 /** What openapi-typescript writes of the document of this service, in short. */
 interface paths {
-  '/api/auth/me': { parameters: Parameters; get: object };
+  '/api/auth/me': { parameters: Params; get: object };
   '/api/lamps': {
-    parameters: Parameters;
-    get: { parameters: Parameters<List>; requestBody?: never; responses: { 200: Json<{ data: Row[] }> } & Refused };
-    post: { parameters: Parameters; requestBody: Json<NewLamp>; responses: { 201: Json<{ data: Row }> } & Refused };
+    parameters: Params;
+    get: { parameters: Params<List>; requestBody?: never; responses: { 200: Json<{ data: Row[] }> } & Refused };
+    post: { parameters: Params; requestBody: Json<NewLamp>; responses: { 201: Json<{ data: Row }> } & Refused };
     delete?: never;
   };
   '/api/lamps/{id}': {
-    parameters: Parameters;
+    parameters: Params;
     get: { parameters: OfRecord; requestBody?: never; responses: { 200: Json<{ data: Row }>; 304: object } };
     patch: {
       parameters: OfRecord;
@@ -69,9 +69,9 @@ interface paths {
     };
   };
   '/api/lamps/batch': {
-    parameters: Parameters;
+    parameters: Params;
     post: {
-      parameters: Parameters<{ atomic?: boolean }>;
+      parameters: Params<{ atomic?: boolean }>;
       requestBody: Json<{ items: NewLamp[] }>;
       responses: { 201: Json<{ data: Row[] }>; 207: Json<Results<Row>> } & Refused;
     };
@@ -82,7 +82,7 @@ interface paths {
     };
   };
   '/api/lamps/export': {
-    parameters: Parameters;
+    parameters: Params;
     get: {
       parameters: { query: List & { format: 'csv' | 'ndjson' }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -90,9 +90,9 @@ interface paths {
     };
   };
   '/api/lamps/import': {
-    parameters: Parameters;
+    parameters: Params;
     post: {
-      parameters: Parameters<{ atomic?: boolean }>;
+      parameters: Params<{ atomic?: boolean }>;
       requestBody: { content: { 'application/x-ndjson': string; 'text/csv': string } };
       responses: { 200: { content: { 'application/x-ndjson': string } } } & Refused;
     };
@@ -175,9 +175,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     const ids: number[] = created.map(({ id }) => id);
     expect((await client.request('DELETE', 'lamps/batch', { query: { ids } })).data).toBeNull();
     const wrong = { items: [{ name: 'g'.repeat(41), price: 1 }, { name: 'h', price: 2 }] };
-    expect((await failure(client.request('POST', 'lamps/batch', { json: wrong }))).fields).toHaveProperty(
+    expect((await failure(client.request('POST', 'lamps/batch', { json: wrong }))).fields).toHaveProperty([
       'items[0].name',
-    );
+    ]);
     const { data: results } = await client.request('POST', 'lamps/batch', { json: wrong, query: { atomic: false } });
     const statuses: number[] = results.map(({ status }) => status);
     expect(statuses).toEqual([400, 201]);
@@ -197,7 +197,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     ]);
     const csv = all(open().lines('GET', 'lamps/export', { query: { format: 'csv' } }));
     expect((await failure(csv)).message).toMatch(/for "lamps\/export" must be NDJSON\. Check the format of the query\.$/);
-    const refused = open().stream('GET', 'lamps/export', { query: { format: 'xml' as 'csv' } });
+    const refused = open().stream('GET', 'lamps/export', { query: { format: 'xml' as never } });
     expect((await failure(refused)).fields).toHaveProperty('format');
   });
 
@@ -216,7 +216,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       [201, 'j'],
     ]);
     const wrong = all(open().lines('POST', 'lamps/import', { body: csv, headers: CSV }));
-    expect((await failure(wrong)).fields).toHaveProperty('lines[3].price');
+    expect((await failure(wrong)).fields).toHaveProperty(['lines[3].price']);
   });
 });
 
@@ -284,11 +284,12 @@ it.each<[string, string, Error | undefined]>([
   ['its connection breaks', '{"name":"a"}\n', new TypeError('terminated')],
   ['its last line is cut', '{"name":"a"}\n{"na', undefined],
 ])('fails where %s, and takes half a file for no whole one', async (_, text, error) => {
+  const pieces = [text];
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
-      controller.enqueue(new TextEncoder().encode(text));
-      text = '';
-      if (error) setTimeout(() => controller.error(error), 5);
+      const piece = pieces.pop();
+      if (piece !== undefined) controller.enqueue(new TextEncoder().encode(piece));
+      else if (error) controller.error(error);
       else controller.close();
     },
   });

@@ -56,11 +56,11 @@ type Option<Name extends string, Value> = [NonNullable<Value>] extends [never]
     ? { readonly [Each in Name]?: NonNullable<Value> }
     : { readonly [Each in Name]: Value };
 
-/** A document cannot list groups of filters. */
+/** With groups of filters, which a document cannot list. */
 type WithGroups<Query> = Query extends object
   ? Extract<keyof Query, `filter[${string}`> extends never
     ? Query
-    : Query & Readonly<Record<`filter[${'and' | 'or' | 'not'}]${string}`, QueryValue>>
+    : Query | (Query & Readonly<Record<`filter[${'and' | 'or' | 'not'}]${string}`, QueryValue>>)
   : Query;
 
 type BodyOf<Body> = [JsonOf<NonNullable<Body>>] extends [never]
