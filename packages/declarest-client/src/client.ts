@@ -156,7 +156,7 @@ export const createClient = <Paths extends object = AnyPaths, Base extends strin
   options: ClientOptions = {},
 ): Client<Paths, Base> => buildClient(url, options, 'client') as Client<Paths, Base>;
 
-const sentOnce = ({ resource }: Request): Failure =>
+const failureOfStream = ({ resource }: Request): Failure =>
   new Failure(`The token was replaced while "${resource}" was sent. Send it again, with another stream.`, 401);
 
 /** @param owner of the url, for messages */
@@ -189,7 +189,7 @@ export function buildClient(
     const first = await respond(request, token);
     if (!(await isRefused(request, first))) return first;
     const other = await sessions.replace(token);
-    if (other !== undefined && isStream(request.body)) throw sentOnce(request);
+    if (other !== undefined && isStream(request.body)) throw failureOfStream(request);
     const response = other === undefined ? first : await respond(request, other);
     if (other === undefined || (await isRefused(request, response))) {
       if (request.method !== 'GET') unsaved = tokens.read()?.token;
