@@ -322,7 +322,7 @@ describe('the ts blocks', () => {
 
 describe('the other blocks', () => {
   // `npm run test:client` compiles and runs these files.
-  it.each(['shop', 'tanstack-query', 'swr', 'angular', 'fetch'])(
+  it.each(['shop', 'tanstack-query', 'swr', 'angular', 'files'])(
     'README of declarest-client shows the recipe %s',
     async (name) => {
       const text = await read(`test/typed-client/recipes/${name}.ts`);

@@ -7,6 +7,7 @@ import type { Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { UserAccounts } from 'declarest';
 import { as } from 'declarest/testing';
+import type { Client } from 'declarest-client';
 import { DataSource, EntityManager, Repository } from 'typeorm';
 import { deleteDataSourceByName, initializeTransactionalContext, StorageDriver } from 'typeorm-transactional';
 import { type Compiled, compile, REPOSITORY } from './compiled.js';
@@ -71,13 +72,9 @@ async function recipe<E>(code: string): Promise<E> {
 
 /** Typed for browsers, so its types are checked by `npm run test:client`. */
 async function clientRecipe() {
-  const at = (name: string): string => join(REPOSITORY, 'test/typed-client/recipes', name);
-  return {
-    ...((await import(at('shop.ts'))) as { shop: { login(user: object): Promise<unknown> } }),
-    ...((await import(at('fetch.ts'))) as {
-      createPicture(title: string, file: Blob): Promise<number>;
-      fetchWithToken(path: string): Promise<Response>;
-    }),
+  return (await import(join(REPOSITORY, 'test/typed-client/recipes/files.ts'))) as {
+    client: Client;
+    createPicture(title: string, file: Blob): Promise<number>;
   };
 }
 
@@ -268,21 +265,20 @@ it('upload: the recipe of declarest-client creates the record and uploads the fi
   const { PicturesModule } = await recipe<{ PicturesModule: Type }>('PictureFilesController');
   const running = await start('express', PicturesModule);
   vi.stubGlobal('location', { href: running.url });
-  const { shop, createPicture, fetchWithToken } = await clientRecipe();
+  const { client, createPicture } = await clientRecipe();
   const user = { email: 'ann@shop.example', password: 'correct horse battery' };
   const accounts = running.app.get(UserAccounts, { strict: false });
   const { id } = await accounts.create(user as never);
-  await shop.login(user);
+  await client.login(user);
   const file = new Blob(['x'.repeat(500)], { type: 'image/png' });
   await expect(createPicture('Lamp', file)).rejects.toThrow('Editor access required');
   await accounts.setRole(id, 'EDITOR');
-  await shop.login(user);
+  await client.login(user);
   const created = await createPicture('Lamp', file);
   const stored = await running.app.get(DataSource).query('SELECT title, length(bytes) AS size FROM picture');
   expect(stored).toEqual([{ title: 'Lamp', size: 500 }]);
-  const response = await fetchWithToken(`pictures/${created}`);
-  expect(await response.json()).toMatchObject({ data: { title: 'Lamp' } });
-  await expect(fetchWithToken('pictures/2')).rejects.toThrow('Picture with id 2 not found');
+  const params = { id: created };
+  expect(await client.request('GET', 'pictures/:id', { params })).toMatchObject({ data: { title: 'Lamp' } });
   vi.unstubAllGlobals();
   await running.close();
 });
