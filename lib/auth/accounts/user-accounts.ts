@@ -32,12 +32,17 @@ export class UserAccounts {
     private readonly users: UserRepository,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
-    private readonly rules: AccessRules,
+    rules: AccessRules,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     private readonly plugins: AuthPlugins,
     application: Application,
   ) {
-    const role: Check = (value) => USER_CHECKS.role(value, application.stateOf(CallerRoles));
+    const role: Check = (value) => {
+      const read = USER_CHECKS.role(value, application.stateOf(CallerRoles));
+      if ('value' in read && !rules.isNamed(String(read.value)))
+        this.logger.warn(`No rule or option names the role ${describe(read.value)}. Correct the role.`);
+      return read;
+    };
     this.checks = { ...USER_CHECKS, role, password: policy.read };
   }
 
@@ -49,7 +54,6 @@ export class UserAccounts {
    */
   async create(user: NewUser): Promise<AuthUser> {
     const created = await this.store(user);
-    this.warnOfUnnamed(user.role, 'create');
     await this.plugins.accountChanged({ name: 'user.created', userId: String(created.id), user: created });
     return created;
   }
@@ -102,9 +106,7 @@ export class UserAccounts {
    * @throws InvalidUserError for a role that is empty or differs only in case from a known one, and for an unknown id
    */
   async setRole(id: string | number, role: string): Promise<AuthUser> {
-    const fields = checkUser({ role }, this.checks, ['role']);
-    this.warnOfUnnamed(role, 'setRole');
-    return expectUser(id, await this.change(String(id), fields));
+    return expectUser(id, await this.change(String(id), checkUser({ role }, this.checks, ['role'])));
   }
 
   /**
@@ -135,12 +137,12 @@ export class UserAccounts {
   }
 
   /** @internal @throws InvalidUserError naming every invalid field, DuplicateUserError, ServiceUnavailable */
-  async store(user: Readonly<Record<string, unknown>>): Promise<AuthUser> {
+  async store(user: Readonly<Record<string, unknown>>, role = BASE_ROLE): Promise<AuthUser> {
     const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
     const checks = { ...this.checks, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
     const fields = checkUser(user, checks, [this.options.loginField, 'password']);
     const password = await this.hashNew(fields, String(fields['password']));
-    return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
+    return this.users.create({ role, active: true, ...fields, password });
   }
 
   /** @internal @throws InvalidUserError for a password that is not accepted */
@@ -216,11 +218,6 @@ export class UserAccounts {
     if (!user) return null;
     await this.plugins.accountChanged({ name: 'user.changed', userId: id, user, fields });
     return user;
-  }
-
-  private warnOfUnnamed(role: string | undefined, method: string): void {
-    if (role !== undefined && !this.rules.isNamed(role))
-      this.logger.warn(`No rule or option names the role ${describe(role)} that ${method} got. Correct the role.`);
   }
 
   private async findByLogin({ [this.options.loginField]: login }: NewUser): Promise<AuthUser | null> {
