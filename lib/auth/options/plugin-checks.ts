@@ -15,7 +15,7 @@ const isEndpointName: Accepts = (name) => isMethodName(name) && name !== 'servic
 const areEndpoints: Accepts = (value) => Array.isArray(value) && value.every(isObject);
 const isEndpointRoute: Accepts = (route) => {
   const [, path = ''] = /^(?:GET|POST|PATCH|PUT|DELETE) (.+)$/.exec(String(route)) ?? [];
-  return plainPath(path.replaceAll(/\/:(?=\w+(\/|$))/g, '/')) !== undefined;
+  return plainPath(path.replaceAll(/(^|\/):(?=\w+(?:\/|$))/g, '$1')) !== undefined;
 };
 const isAccess: Accepts = (access) =>
   isOneOf('public', 'authenticated')(access) || areSomeNames((access as { anyOf?: unknown } | null)?.anyOf);
