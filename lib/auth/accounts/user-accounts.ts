@@ -1,8 +1,6 @@
 /** Creates and changes users. Hashes, events and the hooks of plugins belong to each change. */
-import { ConflictException, Inject, Injectable, Logger } from '@nestjs/common';
-import { AccessRules } from '../../access/access-rules.js';
+import { ConflictException, Inject, Injectable } from '@nestjs/common';
 import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/caller.js';
-import { describe } from '../../options/invalid-option.js';
 import { Application } from '../../routes/application.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import { PasswordPolicy } from '../passwords/password-policy.js';
@@ -23,8 +21,6 @@ import type { UserFields, UserList, UserQuery } from '../users/user.repository.j
  */
 @Injectable()
 export class UserAccounts {
-  private readonly logger = new Logger('AuthModule');
-
   /** @internal Checks of the package's own user columns, by name. */
   readonly checks: Readonly<Record<keyof typeof USER_CHECKS, Check>>;
 
@@ -32,17 +28,11 @@ export class UserAccounts {
     private readonly users: UserRepository,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
-    rules: AccessRules,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     private readonly plugins: AuthPlugins,
     application: Application,
   ) {
-    const role: Check = (value) => {
-      const read = USER_CHECKS.role(value, application.stateOf(CallerRoles));
-      if ('value' in read && !rules.isNamed(String(read.value)))
-        this.logger.warn(`No rule or option names the role ${describe(read.value)}. Correct the role.`);
-      return read;
-    };
+    const role: Check = (value) => USER_CHECKS.role(value, application.stateOf(CallerRoles));
     this.checks = { ...USER_CHECKS, role, password: policy.read };
   }
 
