@@ -26,10 +26,10 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   access: 1_836,
   'access/identity': 481,
   auth: 206,
-  'auth/accounts': 640,
-  'auth/administration': 186,
+  'auth/accounts': 630,
+  'auth/administration': 184,
   'auth/links': 403,
-  'auth/options': 483,
+  'auth/options': 482,
   'auth/passwords': 233,
   'auth/plugins': 1_027,
   'auth/sessions': 812,
@@ -77,6 +77,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
 /** The same for packages/declarest-logins/src. */
 const MAX_LINES_OF_LOGINS: Readonly<Record<string, number>> = {
   '.': 45,
+  administration: 118,
   'api-keys': 357,
   jwks: 421,
   'login-steps': 156,
@@ -85,8 +86,12 @@ const MAX_LINES_OF_LOGINS: Readonly<Record<string, number>> = {
   'second-factor': 549,
 };
 
-/** The folders of packages/declarest-logins/src import no other, but for the step of logins that factors share. */
-const IMPORTS_BETWEEN_LOGINS = ['passkeys imports login-steps', 'second-factor imports login-steps'];
+/** The folders of packages/declarest-logins/src import no other, but for the step of logins and the keys that they share. */
+const IMPORTS_BETWEEN_LOGINS = [
+  'administration imports api-keys',
+  'passkeys imports login-steps',
+  'second-factor imports login-steps',
+];
 
 /** Which other folders each folder may import, from the bottom to the top. `index.ts` may import all of them. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {

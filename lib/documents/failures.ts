@@ -7,7 +7,7 @@ export const TIMESTAMP = { type: 'string', examples: ['2026-01-31T09:30:15.123']
 
 const fieldError = openObject({ field: TEXT, message: TEXT });
 
-const fields = { type: 'object', additionalProperties: TEXT, description: 'The messages of `errors` by field.' };
+const fields = { type: 'object', additionalProperties: TEXT, description: 'What is wrong with each field.' };
 const errors = { type: 'array', items: fieldError, maxItems: 21 };
 const failed = { success: FAILED, message: TEXT, timestamp: TIMESTAMP };
 const PROBLEM = 'Every failure is a problem (RFC 9457) for clients that accept `application/problem+json`.';
@@ -15,7 +15,7 @@ const failureSchema = { ...openObject({ ...failed, errors, fields }, Object.keys
 export const FAILURE: NamedSchema = { name: 'FailureEnvelope', schema: failureSchema };
 export const AUTH_FAILURE: NamedSchema = {
   name: 'AuthFailure',
-  schema: openObject({ success: FAILED, message: TEXT }),
+  schema: openObject({ success: FAILED, message: TEXT, fields }, ['success', 'message']),
 };
 
 /** 401 and 403 of access rules, owners and scopes. */
