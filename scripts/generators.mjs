@@ -1,6 +1,6 @@
-// Makes clients of the service in test/generators, which has what generators have misread, with @hey-api/openapi-ts, kubb,
-// orval and swagger-typescript-api. It compiles them, and compares what their zod schemas make of bodies and answers. It
-// sends requests through Prism, which compares them and the answers with the document.
+// Makes clients of the service in test/generators, which has what generators have misread, by @hey-api/openapi-ts, kubb,
+// orval and swagger-typescript-api; compiles them; and compares what their zod schemas make of bodies and answers. Sends
+// requests through Prism, which compares them and the answers with the document.
 //
 //     npm run test:generators
 import assert from 'node:assert/strict';
@@ -70,12 +70,11 @@ async function withProxy(use) {
 /** @returns the answer to a list of products */
 async function sendRequests(url) {
   let authorization;
-  const send = async (status, method, path, body, headers) => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { ...(authorization && { authorization }), ...(body && { 'content-type': 'application/json' }), ...headers },
-      ...(body && { body: JSON.stringify(body) }),
-    });
+  const send = async (status, method, path, json, more) => {
+    const body = json && JSON.stringify(json);
+    const type = json && { 'content-type': 'application/json' };
+    const headers = { ...(authorization && { authorization }), ...type, ...more };
+    const response = await fetch(`${url}${path}`, { method, headers, body });
     const text = await response.text();
     const violations = JSON.parse(response.headers.get('sl-violations') ?? '[]');
     const place = `${method} ${path} ${text.slice(0, 300)}`;
@@ -98,7 +97,7 @@ async function sendRequests(url) {
   await send(200, 'GET', '/api/products/1/reviews');
   await send(200, 'PATCH', '/api/products/1', { tier: null, releasedOn: '2026-02-01', extra: { a: [1] } });
   await send(200, 'GET', '/api/products/export?format=csv');
-  const filters = 'filter[price][gte]=1&filter[grade][in]=100%25&filter[grade][in]=1st&filter[releasedOn][lt]=2027-01-01';
+  const filters = 'filter[price][gte]=1&filter[grade][in]=100%25&filter[grade][in]=1st&filter[stock]=0';
   const query = `${filters}&sort=-price&sort=name&include=tags&include=origin&include=reviews&page=1&size=5`;
   const list = await send(200, 'GET', `/api/products?${query}`);
 

@@ -1,8 +1,8 @@
 // Makes typed clients of the sample shop's OpenAPI document with openapi-typescript, @hey-api/openapi-ts, orval and
 // swagger-typescript-api, checks their types, and uses each against a running shop: it logs in, filters, sorts, includes,
 // creates, patches, and reads the error of a field. `can` of declarest-client takes the names of those types, and the
-// recipes of packages/declarest-client/README.md are checked and used likewise. `npm run test:generators` makes more clients
-// of the service in test/generators, whose types of openapi-typescript are checked here.
+// recipes of packages/declarest-client/README.md are checked and used likewise. The types that openapi-typescript makes of
+// the service in test/generators are checked too; `npm run test:generators` makes other clients of it.
 //
 //     npm run test:client
 import assert from 'node:assert/strict';

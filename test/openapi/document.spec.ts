@@ -511,7 +511,8 @@ it('has the defaults of columns in bodies that create or replace, as clients kno
     @Column({ type: 'date', default: 'today' }) since!: string;
     @Column({ type: 'integer', default: 150, transformer: percent }) share!: number;
   }
-  const api = await apiOf({ entities: [Draft], resources: [{ entity: Draft, endpoint: '/drafts', enableBatch: true }] });
+  const resources = [{ entity: Draft, endpoint: '/drafts', enableBatch: true }];
+  const api = await apiOf({ entities: [Draft], resources });
   const defaultsOf = (name: string) =>
     Object.entries(propertiesOf(api, name)).flatMap(([field, schema]) =>
       'default' in schema ? [[field, schema['default']]] : [],

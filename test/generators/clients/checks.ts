@@ -19,7 +19,11 @@ const SCHEMAS: Readonly<Record<string, Schemas>> = {
     patch: heyApi.zProductPatch,
     list: heyApi.zListProductsResponse,
   },
-  kubb: { create: kubb.productCreateSchema, patch: kubb.productPatchSchema, list: kubb.listProductsQueryResponseSchema },
+  kubb: {
+    create: kubb.productCreateSchema,
+    patch: kubb.productPatchSchema,
+    list: kubb.listProductsQueryResponseSchema,
+  },
   orval: { create: orval.CreateProductBody, patch: orval.UpdateProductBody, list: orval.ListProductsResponse },
 };
 
