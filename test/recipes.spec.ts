@@ -139,25 +139,6 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     await running.close();
   });
 
-  it('deprecation: every answer announces the end, failures included', async () => {
-    const { PostersModule } = await recipe<{ PostersModule: Type }>('class AnnounceTheEnd');
-    const running = await start(platform, PostersModule);
-    for (const [path, status] of [
-      ['/api/v1/posters', 200],
-      ['/api/v1/posters/7', 404],
-    ] as const) {
-      const answer = await send(running, 'GET', path);
-      const { deprecation, sunset, link } = answer.headers;
-      expect([answer.status, deprecation, sunset, link]).toEqual([
-        status,
-        '@1769817600',
-        'Thu, 31 Dec 2026 00:00:00 GMT',
-        '</docs/version-2>; rel="deprecation"',
-      ]);
-    }
-    await running.close();
-  });
-
   it('webhooks: the response does not wait for the receiver, and a failed delivery is repeated', async () => {
     const received: unknown[] = [];
     let answer = (): void => {};
