@@ -36,7 +36,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 describe.each(PLATFORMS)('the id of a request on %s', (platform) => {
   const start = () => startCrud(platform, { ...crud, configure });
 
-  it.each([
+  it.each<[what: string, headers: Record<string, string>, id: string]>([
     ['its own', { 'x-request-id': 'proxy-7', traceparent: TRACE_PARENT }, 'proxy-7'],
     ['that of its trace', { traceparent: TRACE_PARENT }, TRACE],
     ['that of its trace of a later version', { traceparent: `cc-${TRACE}-00f067aa0ba902b7-01-more` }, TRACE],
@@ -47,7 +47,7 @@ describe.each(PLATFORMS)('the id of a request on %s', (platform) => {
     await service.close();
   });
 
-  it.each([
+  it.each<[where: string, headers: Record<string, string>]>([
     ['none is sent', {}],
     ['it would break a line of a log', { 'x-request-id': 'a "b" c' }],
     ['it is too long', { 'x-request-id': 'a'.repeat(129) }],

@@ -64,6 +64,12 @@ afterAll(async () => {
   await meters.shutdown();
 });
 
+/** The spans in the order of their ends, once there are so many: they end behind the answer. */
+async function finishedSpans(count: number) {
+  await vi.waitUntil(() => spans.getFinishedSpans().length >= count);
+  return spans.getFinishedSpans();
+}
+
 /** `[operation, status]` of what was measured since the last call. */
 async function measured(): Promise<unknown[]> {
   await meters.forceFlush();
@@ -100,7 +106,7 @@ describe.each(PLATFORMS)('the telemetry of operations on %s', (platform) => {
       ['NotesController.export', 200],
       ['OwnController.refuse', 410],
     ];
-    const outer = spans.getFinishedSpans().filter(({ name }) => name !== 'inner');
+    const outer = (await finishedSpans(5)).filter(({ name }) => name !== 'inner');
     expect(outer.map(({ name, attributes }) => [name, attributes['http.response.status_code']])).toEqual(operations);
     expect(outer.map(({ status }) => status.code)).toEqual(operations.map(() => SpanStatusCode.UNSET));
     expect(await measured()).toEqual(operations);
@@ -108,13 +114,13 @@ describe.each(PLATFORMS)('the telemetry of operations on %s', (platform) => {
 
   it('is the parent of what the code of the operation starts', async () => {
     await service.post('/api/notes', { text: 'a' });
-    const [inner, outer] = spans.getFinishedSpans();
+    const [inner, outer] = await finishedSpans(2);
     expect(inner?.parentSpanContext?.spanId).toBe(outer?.spanContext().spanId);
   });
 
   it('has the error of an operation that failed unexpectedly', async () => {
     await service.post('/api/notes', { text: 'broken' });
-    const span = spans.getFinishedSpans().at(-1);
+    const span = (await finishedSpans(2)).at(-1);
     expect(span?.status.code).toBe(SpanStatusCode.ERROR);
     expect(span?.events).toEqual([expect.objectContaining({ name: 'exception' })]);
     await measured();
