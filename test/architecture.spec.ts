@@ -53,7 +53,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'crud/rows': 278,
   'crud/sql': 1_000,
   'crud/store': 2_107,
-  'crud/write': 1_084,
+  'crud/write': 1_083,
   database: 682,
   documents: 298,
   entities: 2_328,
