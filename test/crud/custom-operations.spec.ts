@@ -268,7 +268,7 @@ describe('custom operations', () => {
     const check: CustomOperation<Product> = {
       name: 'check',
       route: { verb: 'PUT', path: ':id/check' },
-      description: { summary: 'Check a {one}', data: { type: 'object' } },
+      description: { summary: 'Check a {one}', data: { type: 'array', items: { type: 'boolean' } } },
       async run({ assertChangeable, mayWrite }, { id }) {
         await assertChangeable(id);
         return [mayWrite('sold'), mayWrite('cost'), mayWrite('ownerId'), mayWrite('id')];
