@@ -18,7 +18,7 @@ const ADAPTER_HOST = Symbol('declarest-files.adapterHost');
 
 type Base = GeneratedController<object> & OnModuleInit;
 /** What `run` of a file operation returns is its context. */
-type Generated = (id: string, query: ListQuery) => Promise<{ readonly data: FileCall['context'] }>;
+type GeneratedMethod = (id: string, query: ListQuery) => Promise<{ readonly data: FileCall['context'] }>;
 
 /**
  * `CrudController` for an entity with file columns: `PUT`, `GET` and `DELETE {endpoint}/{id}/{column}` store, send and
@@ -88,7 +88,7 @@ export function FileCrudController<T extends object>(
   Object.defineProperty(WithFiles, 'name', { value: Generated.name });
   for (const { declaration, handle, prepare } of own) {
     const { name, route } = declaration;
-    const generated = Reflect.get(Generated.prototype as object, name) as Generated;
+    const generated = Reflect.get(Generated.prototype as object, name) as GeneratedMethod;
     const methods = {
       async [name](this: WithFiles, id: string, query: ListQuery, request: HttpRequest, response: Response) {
         const { data: context } = await generated.call(this, id, query);
