@@ -30,7 +30,16 @@ const BOSS = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
 const STAFF = { email: 'sam@shop.example', password: 'works in the shop' };
 const USER = { email: 'una@shop.example', password: 'buys in the shop' };
 const { TEST_SCREENSHOTS: screenshots, README_PICTURE: picture, ADMIN_FOR_COUNTS: countsFile } = process.env;
-const PAGES = ['', 'products', 'products/1', 'products/1/show', 'products/create', 'categories', 'orders', 'orders/create'];
+const PAGES = [
+  '',
+  'products',
+  'products/1',
+  'products/1/show',
+  'products/create',
+  'categories',
+  'orders',
+  'orders/create',
+];
 
 if (!browserPath) throw new Error('TEST_CHROMIUM must be the path of Chromium, got nothing. Install Chromium.');
 const inFolder = (command, ...args) =>

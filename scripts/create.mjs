@@ -92,7 +92,13 @@ async function tryVariant({ platform, database }, packages, initializer) {
   };
   const run = (command, args, cwd = folder, input = '', more = {}) => {
     try {
-      return execFileSync(command, args, { cwd, env: { ...env, ...more }, input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'inherit'] });
+      return execFileSync(command, args, {
+        cwd,
+        env: { ...env, ...more },
+        input,
+        encoding: 'utf8',
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
     } catch (error) {
       console.error(error.stdout);
       throw error;
@@ -152,7 +158,10 @@ async function tryVariant({ platform, database }, packages, initializer) {
       assert.match(run('npx', ['typeorm', ...check], folder, '', more), /No changes/);
     }
     if (database === 'sqlite+postgres')
-      assert.throws(() => run('npm', ['run', 'migration:generate', 'None']), ({ stdout }) => stdout.split('No changes').length === 3);
+      assert.throws(
+        () => run('npm', ['run', 'migration:generate', 'None']),
+        ({ stdout }) => stdout.split('No changes').length === 3,
+      );
   });
   await keycloak?.close();
   for (const each of databases) await onPostgres(`DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);

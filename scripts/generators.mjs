@@ -74,7 +74,7 @@ async function sendRequests(url) {
     const body = json && JSON.stringify(json);
     const type = json && { 'content-type': 'application/json' };
     const headers = { ...(authorization && { authorization }), ...type, ...more };
-    const response = await fetch(`${url}${path}`, { method, headers, body });
+    const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body }) });
     const text = await response.text();
     const violations = JSON.parse(response.headers.get('sl-violations') ?? '[]');
     const place = `${method} ${path} ${text.slice(0, 300)}`;

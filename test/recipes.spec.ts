@@ -62,7 +62,9 @@ beforeAll(async () => {
   uploads = await mkdtemp(join(tmpdir(), 'declarest-uploads-'));
   // With fast hashes, and files outside of the repository.
   const adapted = (text: string): string =>
-    text.replace('AuthModule.forRoot({', '$& bcryptRounds: 4,').replace(`diskStorage('uploads')`, `diskStorage('${uploads}')`);
+    text
+      .replace('AuthModule.forRoot({', '$& bcryptRounds: 4,')
+      .replace(`diskStorage('uploads')`, `diskStorage('${uploads}')`);
   const sources = Object.fromEntries(recipes.map(({ file, text }) => [file, adapted(text)]));
   compiled = await compile([], { ...sources, [LIMITED]: LIMITED_TEXT });
 });

@@ -235,6 +235,7 @@ describe.each(PLACES)('files on $platform and $database', ({ database, platform 
       expect((await service.download(`${path}/photo`)).status).toBe(404);
       await service.as('ann', 'PATCH', path, { photo: null });
       const { status, body } = await service.download(`${path}/photo`);
+      expect(status).toBe(404);
       expect(JSON.parse(body.toString())).toEqual(failure(expect.stringMatching(/^Ticket with id \d+ has no photo$/)));
     });
   });

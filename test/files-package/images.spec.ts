@@ -14,7 +14,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   afterAll(() => service.close());
 
   const image = (format: 'png' | 'jpeg'): Promise<Buffer> =>
-    sharp({ create: { width: 60, height: 40, channels: 3, background: 'red' } }).toFormat(format).toBuffer();
+    sharp({ create: { width: 60, height: 40, channels: 3, background: 'red' } })
+      .toFormat(format)
+      .toBuffer();
 
   it.each(['png', 'jpeg'] as const)('scales a %s down, and no smaller one up', async (format) => {
     await service.upload(`${path}/photo`, await image(format), { type: `image/${format}` });
@@ -34,7 +36,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   });
 
   it('turns it as a camera says', async () => {
-    const turned = await sharp(await image('jpeg')).withMetadata({ orientation: 6 }).toBuffer();
+    const turned = await sharp(await image('jpeg'))
+      .withMetadata({ orientation: 6 })
+      .toBuffer();
     await service.upload(`${path}/photo`, turned, { type: 'image/jpeg' });
     const { body } = await service.download(`${path}/photo?width=20`);
     const { width = 0, height = 0 } = await sharp(body).metadata();

@@ -17,7 +17,13 @@ let storage: FileStorage;
 let client: S3Client;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'declarest-s3-'));
-  server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: folder, configureBuckets: [{ name: 'files' }] });
+  server = new S3rver({
+    port: 0,
+    address: '127.0.0.1',
+    silent: true,
+    directory: folder,
+    configureBuckets: [{ name: 'files' }],
+  });
   const { port } = (await server.run()) as AddressInfo;
   client = new S3Client({
     endpoint: `http://127.0.0.1:${port}`,

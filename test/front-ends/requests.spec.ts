@@ -170,11 +170,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
 
   it('writes batches, as a whole or each item by itself', async () => {
     const client = open();
-    const json = { items: [{ name: 'e', price: 1 }, { name: 'f', price: 2 }] };
+    const json = {
+      items: [
+        { name: 'e', price: 1 },
+        { name: 'f', price: 2 },
+      ],
+    };
     const { data: created } = await client.request('POST', 'lamps/batch', { json });
     const ids: number[] = created.map(({ id }) => id);
     expect((await client.request('DELETE', 'lamps/batch', { query: { ids } })).data).toBeNull();
-    const wrong = { items: [{ name: 'g'.repeat(41), price: 1 }, { name: 'h', price: 2 }] };
+    const wrong = {
+      items: [
+        { name: 'g'.repeat(41), price: 1 },
+        { name: 'h', price: 2 },
+      ],
+    };
     expect((await failure(client.request('POST', 'lamps/batch', { json: wrong }))).fields).toHaveProperty([
       'items[0].name',
     ]);
@@ -196,7 +206,9 @@ describe.each(PLATFORMS)('on %s', (platform) => {
       expect.stringMatching(/^\d+,"a,b",5,1$/),
     ]);
     const csv = all(open().lines('GET', 'lamps/export', { query: { format: 'csv' } }));
-    expect((await failure(csv)).message).toMatch(/for "lamps\/export" must be NDJSON\. Check the format of the query\.$/);
+    expect((await failure(csv)).message).toMatch(
+      /for "lamps\/export" must be NDJSON\. Check the format of the query\.$/,
+    );
     const refused = open().stream('GET', 'lamps/export', { query: { format: 'xml' as never } });
     expect((await failure(refused)).fields).toHaveProperty('format');
   });
@@ -267,7 +279,7 @@ it('takes only what the document has', () => {
 });
 
 const LINES = { headers: { 'Content-Type': 'application/x-ndjson; charset=utf-8' } };
-const answering = (body: BodyInit) => createClient('/api', { fetch: async () => new Response(body, LINES) });
+const answering = (body: ConstructorParameters<typeof Response>[0]) => createClient('/api', { fetch: async () => new Response(body, LINES) });
 
 it('reads lines whatever the pieces are in which they arrive', async () => {
   const bytes = new TextEncoder().encode('{"name":"ü"}\n\n{"name":"z"}');

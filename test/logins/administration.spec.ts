@@ -16,7 +16,12 @@ import { AuthenticatorApp, payloadOf } from './authenticator-app.js';
 import { keyOf, logIn, type Owner } from './keyed-app.js';
 import { ORIGIN, Person, RP_ID } from './passkeys/passkey-app.js';
 
-const GITHUB = { type: 'github', clientId: 'a', clientSecret: 'b', redirectUris: ['https://shop.example/login'] } as const;
+const GITHUB = {
+  type: 'github',
+  clientId: 'a',
+  clientSecret: 'b',
+  redirectUris: ['https://shop.example/login'],
+} as const;
 
 /** The doors that a badge of a user opens. */
 const badges = new Map<string, string>();
@@ -61,7 +66,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     });
     api = new DescribedApi(documentOf(app.app));
     for (const name of ['wayIn.created', 'wayIn.revoked'] as const)
-      app.app.get(AuthEvents, { strict: false }).on(name, ({ at: _, ...event }) => void events.push(event));
+      app.app.get(AuthEvents, { strict: false }).on(name, ({ at: _at, ...event }) => void events.push(event));
   });
   afterAll(() => app.close());
   beforeEach(async () => {
@@ -226,7 +231,10 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     it('[2.9] has no role of the administrator, and none without a proof or for an inactive partner', async () => {
       const partner = await logIn(app);
       const wider = await create(partner.id, { roles: ['ADMIN'] });
-      expect([wider.status, wider.json.fields]).toEqual([400, { roles: 'expected an array of roles of the user (USER)' }]);
+      expect([wider.status, wider.json.fields]).toEqual([
+        400,
+        { roles: 'expected an array of roles of the user (USER)' },
+      ]);
       expect((await create(partner.id, { password: undefined })).json.message).toBe('password: required');
       expect((await create(partner.id, { password: 'not the password' })).status).toBe(401);
       await app.app.get(UserAccounts, { strict: false }).setActive(partner.id, false);

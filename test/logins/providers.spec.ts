@@ -245,9 +245,9 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
   });
 
   describe('the option `update`', () => {
-    const update: OidcOptions['update'] = ({ claims: { preferred_username: group } }, { role }) => {
+    const update: NonNullable<OidcOptions['update']> = ({ claims: { preferred_username: group } }, { role }) => {
       if (group === 'gone') throw new ForbiddenException('Employees only');
-      if (group === 'wrong') return { email: 'eve@shop.example' } as object;
+      if (group === 'wrong') return { email: 'eve@shop.example' } as never;
       return { role: group === 'sales' ? 'STAFF' : 'CUSTOMER', lastName: `was ${role}` };
     };
 
@@ -285,7 +285,9 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       await accounts.setRole(id, 'ADMIN');
       expect(expectFailure(await app.logIn('ann'), 409)).toContain('This is the last active user with the role ADMIN');
       const [other] = await Promise.all(
-        ['ben', 'cid'].map((name) => accounts.create({ email: `${name}@shop.example`, password: PASSWORD, role: 'ADMIN' })),
+        ['ben', 'cid'].map((name) =>
+          accounts.create({ email: `${name}@shop.example`, password: PASSWORD, role: 'ADMIN' }),
+        ),
       );
       expect((await app.logIn('ann')).json.data.user.role).toBe('CUSTOMER');
       // Who is found by the verified address is changed too.

@@ -2,10 +2,12 @@
 import type { AnyRequests, QueryValue, RequestOptions } from './client-requests.js';
 import type { At, JsonOf, Method, OperationOf, PathName, RecordOf } from './document-types.js';
 
-/** The requests of a client, with the types of a document where it has them. */
-export type Requests<Paths, Base extends string> = string extends keyof Paths
+/** The requests of a client, with the types of a document where it has them. `ReturnType<typeof createClient>` has none. */
+export type Requests<Paths, Base extends string> = [keyof Paths] extends [never]
   ? AnyRequests
-  : DocumentRequests<Paths, Base>;
+  : string extends keyof Paths
+    ? AnyRequests
+    : DocumentRequests<Paths, Base>;
 
 interface DocumentRequests<Paths, Base extends string> {
   request<M extends Method, Name extends PathName<Paths, Base, M>>(

@@ -106,8 +106,7 @@ export type FieldName<Paths, Base extends string, Resource extends string> = str
   : FieldsOf<Paths, `${Base}/${WithBraces<Resource>}`>;
 
 type FieldsOf<Paths, Path extends string> =
-  | NamesOf<RecordAt<Paths, Path>>
-  | NamesOf<BodyOf<MemberOf<Paths, Path, Routes['create' | 'update' | 'patch']>>>;
+  NamesOf<RecordAt<Paths, Path>> | NamesOf<BodyOf<MemberOf<Paths, Path, Routes['create' | 'update' | 'patch']>>>;
 
 type RecordAt<Paths, Path extends string> = RecordIn<MemberOf<Paths, Path, Routes['findAll' | 'findById']>>;
 

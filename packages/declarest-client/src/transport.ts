@@ -54,14 +54,20 @@ export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' 
     const { url, resource } = request;
     const { body, headers, status } = response;
     if (!body || !headers.get('content-type')?.startsWith('application/x-ndjson'))
-      throw new Failure(`The answer from ${url} for "${resource}" must be NDJSON. Check the format of the query.`, status);
+      throw new Failure(
+        `The answer from ${url} for "${resource}" must be NDJSON. Check the format of the query.`,
+        status,
+      );
     const reader = body.getReader();
     try {
       yield* valuesOf(reader);
     } catch (cause) {
       throw request.signal?.aborted
         ? cause
-        : new Failure(`The answer from ${url} for "${resource}" ended early (${reasonOf(cause)}). Lines are missing.`, 0);
+        : new Failure(
+            `The answer from ${url} for "${resource}" ended early (${reasonOf(cause)}). Lines are missing.`,
+            0,
+          );
     } finally {
       // The server stops where nobody reads on.
       await reader.cancel().catch(() => undefined);

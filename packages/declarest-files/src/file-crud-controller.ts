@@ -57,8 +57,8 @@ export function FileCrudController<T extends object>(
     const { deleteDateColumn, primaryColumns } = manager.connection.getMetadata(entity);
     if (!deleteDateColumn) return false;
     const names = primaryColumns.map(({ propertyName }) => propertyName);
-    const where = Object.fromEntries(names.map((name) => [name, record[name as keyof typeof record]]));
-    return (await manager.count(entity, { where, withDeleted: true })) > 0;
+    const where = Object.fromEntries(names.map((name) => [name, Reflect.get(record, name) as unknown]));
+    return (await manager.count<object>(entity, { where, withDeleted: true })) > 0;
   }
 
   class WithFiles extends (Generated as unknown as Type<Base>) {

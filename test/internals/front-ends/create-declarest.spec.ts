@@ -102,11 +102,7 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
     const initial = '1767225600000-Initial.ts';
     const ofDatabase =
       database === 'sqlite+postgres'
-        ? [
-            'src/generate-migrations.ts',
-            `src/migrations/postgres/${initial}`,
-            `src/migrations/sqlite/${initial}`,
-          ]
+        ? ['src/generate-migrations.ts', `src/migrations/postgres/${initial}`, `src/migrations/sqlite/${initial}`]
         : [`src/migrations/${initial}`];
     expect([...files.keys()].toSorted()).toEqual([...names, ...ofDatabase].toSorted());
     expect([...files].filter(([, text]) => text.includes('{{')).map(([name]) => name)).toEqual([]);
@@ -182,7 +178,9 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     files = filesOn('sqlite');
     image = filesOn('sqlite', 'passkey', 'second-factor');
     both = filesOn('sqlite+postgres');
-    const task = both.get('src/task.entity.ts')!.replace(/\}\n$/, "  @Column('date', { nullable: true }) due!: string;\n}\n");
+    const task = both
+      .get('src/task.entity.ts')!
+      .replace(/\}\n$/, "  @Column('date', { nullable: true }) due!: string;\n}\n");
     const changed = new Map([...both, ['src/task.entity.ts', task]]);
     const all = { sqlite: files, postgres: filesOn('postgres'), both, changed, image };
     const sources = Object.entries(all).flatMap(([name, written]) =>
@@ -257,11 +255,17 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   it('adds users and tasks for development, once, and none in production', async () => {
     const env = { DATABASE_FILE: 'seeds.db', JWT_SECRET: secretOf(files) };
     const launch = (name: string, more = {}) =>
-      startChild(process.execPath, [join(compiled.directory, 'both/src', name)], { cwd: folder, env: { ...env, ...more } });
+      startChild(process.execPath, [join(compiled.directory, 'both/src', name)], {
+        cwd: folder,
+        env: { ...env, ...more },
+      });
     const created = await launch('seed.js').ended;
     expect([created.code, created.stderr]).toEqual([0, '']);
     const users = [...created.stdout.matchAll(/^Created (\S+) with the role (\w+) and the password (\S{15,})$/gm)];
-    expect(users.map(([, email, role]) => `${email} ${role}`)).toEqual(['admin@example.com ADMIN', 'user@example.com USER']);
+    expect(users.map(([, email, role]) => `${email} ${role}`)).toEqual([
+      'admin@example.com ADMIN',
+      'user@example.com USER',
+    ]);
     const again = await launch('seed.js').ended;
     expect([again.code, again.stdout]).toEqual([0, 'admin@example.com exists\nuser@example.com exists\n']);
 
@@ -274,8 +278,10 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     service.signal('SIGTERM');
     await service.ended;
 
-    const { code, stderr } = await launch('seed.js', { NODE_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1:1/none' })
-      .ended;
+    const { code, stderr } = await launch('seed.js', {
+      NODE_ENV: 'production',
+      DATABASE_URL: 'postgres://127.0.0.1:1/none',
+    }).ended;
     expect([code, stderr]).toEqual([1, 'Seeds are for development: NODE_ENV is production.\n']);
   });
 

@@ -48,8 +48,6 @@ export class Products {
   /** A change by somebody else since is a failure with the status 412. */
   save(id: number, etag: string, changes: ProductPatch) {
     const headers = { 'If-Match': etag };
-    return this.http
-      .patch<One>(`${shop.url}/products/${id}`, changes, { headers })
-      .pipe(map(({ data }) => data));
+    return this.http.patch<One>(`${shop.url}/products/${id}`, changes, { headers }).pipe(map(({ data }) => data));
   }
 }
