@@ -279,7 +279,8 @@ it('takes only what the document has', () => {
 });
 
 const LINES = { headers: { 'Content-Type': 'application/x-ndjson; charset=utf-8' } };
-const answering = (body: ConstructorParameters<typeof Response>[0]) => createClient('/api', { fetch: async () => new Response(body, LINES) });
+const answering = (body: ConstructorParameters<typeof Response>[0]) =>
+  createClient('/api', { fetch: async () => new Response(body, LINES) });
 
 it('reads lines whatever the pieces are in which they arrive', async () => {
   const bytes = new TextEncoder().encode('{"name":"ü"}\n\n{"name":"z"}');

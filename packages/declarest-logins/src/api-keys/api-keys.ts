@@ -2,18 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { ConflictException, Injectable } from '@nestjs/common';
 import type { AuthUser, HttpRequest, JsonObject } from 'declarest';
-import {
-  type AccountChange,
-  type Authentication,
-  authenticationOf,
-  AuthenticationRequired,
-  AuthServices,
-  type Check,
-  checkBody,
-  checks,
-  hashOf,
-  Logins,
-} from 'declarest/plugin';
+import type { AccountChange, Authentication, Check } from 'declarest/plugin';
+import { authenticationOf, AuthenticationRequired, checkBody, checks, hashOf } from 'declarest/plugin';
+import { AuthServices, Logins } from 'declarest/plugin';
 import type { ApiKey } from './api-key.js';
 import { ApiKeyStore, MAX_KEYS, USE_MS } from './api-key-store.js';
 import { isKey, newKey } from './key-form.js';
@@ -70,7 +61,8 @@ export class ApiKeys {
 
   /** A password, an e-mail address and sessions are not those of a key, which goes on when they change or end. */
   async onAccountChange(change: AccountChange): Promise<void> {
-    const isOver = change.name === 'user.changed' && change.fields.active === false;
+    const { name } = change;
+    const isOver = name === 'user.changed' && change.fields.active === false;
     if (isOver || endsWaysIn(change)) await this.store.removeAll(change.userId);
   }
 
