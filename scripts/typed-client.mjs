@@ -1,20 +1,17 @@
 // Makes typed clients of the sample shop's OpenAPI document with openapi-typescript, @hey-api/openapi-ts, orval and
 // swagger-typescript-api, checks their types, and uses each against a running shop: it logs in, filters, sorts, includes,
 // creates, patches, and reads the error of a field. declarest-client does so with the types of openapi-typescript, writes
-// and exports many records, and its `can` takes their names. The recipes of its README are checked and used likewise. The
-// types that openapi-typescript makes of the service in test/generators are checked too; `npm run test:generators` makes
-// other clients of it.
+// and exports many records, and its `can` takes their names. The recipes of its README are checked and used likewise.
 //
 //     npm run test:client
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 
-import { clientFolder } from './client-folder.mjs';
-import { startGeneratorsService } from './generators-service.mjs';
 import { ADMIN, withShop } from './sample-shop.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -23,21 +20,24 @@ const GENERATED = join(FOLDER, 'generated');
 const STA = join(GENERATED, 'swagger-typescript-api');
 const DOCUMENT = join(ROOT, 'sample-app', 'dist', 'openapi.json');
 
+const run = promisify(execFile);
+const bin = async (name, ...args) => {
+  try {
+    await run(join(FOLDER, 'node_modules', '.bin', name), args, { cwd: FOLDER });
+  } catch (cause) {
+    throw new Error(`${name} ${args.join(' ')}\n${cause.stdout}${cause.stderr}`, { cause });
+  }
+};
+
 const compiled = (name) => import(pathToFileURL(join(FOLDER, 'out', `${name}.js`)).href);
 
-const command = clientFolder(FOLDER);
-const bin = (name, ...args) => command(name, args);
+const npm = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error', '--prefer-offline'];
+execFileSync('npm', npm, { cwd: FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
 const declarest = ['dist/cli/declarest.js', 'openapi', 'sample-app/dist/access.js', '--out', DOCUMENT];
 execFileSync(process.execPath, declarest, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 rmSync(GENERATED, { recursive: true, force: true });
-mkdirSync(GENERATED);
-const service = await startGeneratorsService();
-writeFileSync(join(GENERATED, 'service.json'), JSON.stringify(service.document));
-await service.close();
 await Promise.all([
   bin('openapi-typescript', DOCUMENT, '--output', join(GENERATED, 'shop.d.ts')),
-  // The compiler leaves declaration files out.
-  bin('openapi-typescript', join(GENERATED, 'service.json'), '--output', join(GENERATED, 'service.ts')),
   bin('openapi-ts'),
   bin('orval', '--config', 'orval.config.mjs'),
   bin('swagger-typescript-api', 'generate', '--path', DOCUMENT, '--output', STA, '--name', 'shop.ts'),
