@@ -94,6 +94,7 @@ it('sends large files in parts, and leaves nothing of one that fails', async () 
     );
   await storage.write('large', large(12), 'image/png');
   expect((await bytesOf(await storage.read('large'))).length).toBe(12 * 2 ** 20);
-  await expect(storage.write('failed', large(21), 'image/png')).rejects.toThrow('ended early');
+  // s3rver does not know AbortMultipartUpload, whose failure is told then.
+  await expect(storage.write('failed', large(21), 'image/png')).rejects.toThrow(/ended early|method is not allowed/);
   expect(await keysIn(storage, '')).toEqual(['large']);
 });

@@ -17,8 +17,9 @@ export interface OrphanOptions {
 
 /** The beginning of the keys of a column's files. Classes that share a table have different ones. */
 export function prefixOf(dataSource: DataSource, entity: Type, column: string): string {
-  const { tablePath, discriminatorValue } = dataSource.getMetadata(entity);
-  return `${encodeURIComponent([tablePath, discriminatorValue ?? []].flat().join('.'))}/${column}/`;
+  const { tablePath, discriminatorColumn, discriminatorValue } = dataSource.getMetadata(entity);
+  const name = discriminatorColumn ? `${tablePath}.${discriminatorValue}` : tablePath;
+  return `${encodeURIComponent(name)}/${column}/`;
 }
 
 /**
