@@ -1,6 +1,6 @@
 /** Describes the operations of a resource. */
 import { HttpStatus } from '@nestjs/common';
-import { conflict, failure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
+import { conflict, FAILURE, failure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
 import { closedObject, jsonResponse, refTo, textHeader } from '../../documents/operation-document.js';
 import type { HeaderDocuments, OperationDocument } from '../../documents/operation-document.js';
 import type { ParameterDocument, ResponseDocument } from '../../documents/operation-document.js';
@@ -99,7 +99,7 @@ export function describeOperation(
 }
 
 const CHECKED = 'A schema of the application checks the record too.';
-const GROUPS = 'Filters narrow the list together. Groups: `filter[or][0][…]`, `filter[and][0][…]`, `filter[not][…]`.';
+const GROUPS = 'Filters narrow the list together. Groups: `filter[or][0][…]`, `filter[and]…`, `filter[not][…]`.';
 
 const dependsOnUser = ({ owner, scope, options, fieldPermissions }: DescribedResource): boolean =>
   Boolean(owner ?? scope) ||
@@ -132,7 +132,7 @@ const INVALID_ID = failure('The id or the query is not valid.', 'Record id is no
 const INVALID_QUERY = failure('The query is not valid.', 'The query is not valid', { colour: 'unknown parameter' });
 const NOT_FOUND = { 404: failure('The record does not exist.', 'Record with id 7 not found') };
 const TAKEN = conflict('Record cannot be created: name is already taken', { name: 'is already taken' });
-const RUNNING = { ...TAKEN, description: 'It conflicts with a record, or its key is in use.', headers: RETRY_AFTER };
+const RUNNING = { ...jsonResponse('A record or the key is in use.', refTo(FAILURE.name)), headers: RETRY_AFTER };
 const REFERRED = conflict('Record cannot be deleted: other records refer to it');
 const CHANGED = 'Record with id 7 does not match If-Match: read it again and repeat the change';
 const MISSING = 'Changing Record with id 7 requires If-Match: send the ETag that GET returned';
