@@ -29,15 +29,16 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^declarest$/, replacement: sourceOf('lib/index.ts') },
-      { find: /^declarest\/(express|openapi|plugin|testing)$/, replacement: sourceOf('lib/$1/index.ts') },
+      { find: /^declarest\/(express|observe|openapi|plugin|testing)$/, replacement: sourceOf('lib/$1/index.ts') },
       { find: /^declarest-client\/providers$/, replacement: sourceOf('packages/declarest-client/src/providers.ts') },
       {
         find: /^ra-data-declarest\/description$/,
         replacement: sourceOf('packages/ra-data-declarest/src/description.ts'),
       },
+      { find: /^declarest-files\/s3$/, replacement: sourceOf('packages/declarest-files/src/s3/index.ts') },
       { find: /^declarest-logins\/([\w-]+)$/, replacement: sourceOf('packages/declarest-logins/src/$1/index.ts') },
       {
-        find: /^(declarest-client|declarest-mcp|ra-data-declarest|refine-declarest)$/,
+        find: /^(declarest-client|declarest-files|declarest-mcp|ra-data-declarest|refine-declarest)$/,
         replacement: sourceOf('packages/$1/src/index.ts'),
       },
       { find: /^better-sqlite3$/, replacement: SQLITE_PACKAGE },

@@ -108,14 +108,24 @@ const TRUST_PROXY: Variable<string> = {
   parse: (text) => (text.split(',').every((each) => isProxy(each.trim())) ? text : undefined),
 };
 
+/** In production. */
+const REQUIRED = [JWT_SECRET, SHOP_ORIGIN, MAIL_URL];
+
 /**
  * Reads and checks the configuration. An empty variable counts as not set. In production, JWT_SECRET, SHOP_ORIGIN
  * and MAIL_URL are required.
  *
- * @throws {StartError} when a variable is not valid
+ * @throws {StartError} naming all required variables that are missing, or one that is not valid
  */
 export function readConfig(environment: Environment): Config {
-  const production = environment['NODE_ENV'] === 'production';
+  const required = environment['NODE_ENV'] === 'production' ? REQUIRED : [];
+  const missing = required.filter(({ name }) => !environment[name]);
+  if (missing.length > 0)
+    throw new StartError(
+      missing
+        .map(({ name, expected, advice }) => `${name} must be ${expected} in production, got nothing. ${advice}`)
+        .join('\n'),
+    );
   const read = <T>({ name, expected, advice, parse, show = JSON.stringify }: Variable<T>): T | undefined => {
     const text = environment[name];
     if (text === undefined || text === '') return undefined;
@@ -123,19 +133,12 @@ export function readConfig(environment: Environment): Config {
     if (value === undefined) throw new StartError(`${name} must be ${expected}, got ${show(text)}. ${advice}`);
     return value;
   };
-  const readRequired = <T>(variable: Variable<T>): T | undefined => {
-    const { name, expected, advice } = variable;
-    const value = read(variable);
-    if (value === undefined && production)
-      throw new StartError(`${name} must be ${expected} when NODE_ENV is production, got nothing. ${advice}`);
-    return value;
-  };
   return Object.freeze({
     port: read(PORT) ?? 3000,
     database: read(DATABASE) ?? 'data/shop.db',
-    jwtSecret: readRequired(JWT_SECRET),
-    shopOrigin: readRequired(SHOP_ORIGIN) ?? 'http://localhost:5173',
-    mailUrl: readRequired(MAIL_URL),
+    jwtSecret: read(JWT_SECRET),
+    shopOrigin: read(SHOP_ORIGIN) ?? 'http://localhost:5173',
+    mailUrl: read(MAIL_URL),
     adminEmail: read(ADMIN_EMAIL) ?? 'admin@shop.example',
     adminPassword: read(ADMIN_PASSWORD),
     loginPlugins: read(LOGIN_PLUGINS) ?? false,

@@ -30,7 +30,16 @@ const BOSS = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
 const STAFF = { email: 'sam@shop.example', password: 'works in the shop' };
 const USER = { email: 'una@shop.example', password: 'buys in the shop' };
 const { TEST_SCREENSHOTS: screenshots, README_PICTURE: picture, ADMIN_FOR_COUNTS: countsFile } = process.env;
-const PAGES = ['products', 'products/1', 'products/1/show', 'products/create', 'categories', 'orders', 'orders/create'];
+const PAGES = [
+  '',
+  'products',
+  'products/1',
+  'products/1/show',
+  'products/create',
+  'categories',
+  'orders',
+  'orders/create',
+];
 
 if (!browserPath) throw new Error('TEST_CHROMIUM must be the path of Chromium, got nothing. Install Chromium.');
 const inFolder = (command, ...args) =>
@@ -109,6 +118,7 @@ async function useInterface() {
     await check('login');
   });
   await step('shows the first list with two requests after the login', async () => {
+    await open('products');
     await page.reload();
     await input('username').waitFor();
     requests.length = 0;
@@ -124,6 +134,13 @@ async function useInterface() {
   await step('lists each resource that the user may read', async () => {
     const names = await page.getByRole('menu').getByRole('menuitem').allTextContents();
     for (const name of ['Products', 'Orders', 'Users', 'Categories']) assert(names.includes(name), names.join());
+  });
+  await step('has a first page with the number of records of each', async () => {
+    await page.getByRole('menuitem', { name: 'Dashboard' }).click();
+    const { total } = (await send('GET', '/products?size=1')).metadata.pagination;
+    await page.getByRole('listitem').filter({ hasText: 'Products' }).getByText(`${total}`, { exact: true }).waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Products' }).click();
+    await rowOf('Bread knife').waitFor();
   });
   await step('sorts by a column', async () => {
     await page.getByRole('columnheader', { name: 'Price' }).locator('span').first().click();
@@ -365,6 +382,7 @@ async function useInterface() {
   });
   await step('hides costs and users from the staff', async () => {
     await logInAnew(STAFF);
+    await openFromMenu('Products');
     await rowOf('Bread knife').waitFor();
     assert.equal(await page.getByRole('menuitem', { name: 'Users' }).count(), 0);
     assert.equal(await page.getByRole('columnheader', { name: 'Cost' }).count(), 0);
@@ -374,6 +392,7 @@ async function useInterface() {
   });
   await step('shows a customer what the rules allow', async () => {
     await logInAnew(USER);
+    await openFromMenu('Products');
     await rowOf('Bread knife').waitFor();
     assert.equal(await page.getByRole('checkbox').count(), 0);
     assert.equal(await page.getByRole('link', { name: 'Create' }).count(), 0);
@@ -385,6 +404,7 @@ async function useInterface() {
   });
   await step('tells a user who may not read the description, and lets the user log out', async () => {
     await logInAnew(BOSS);
+    await openFromMenu('Products');
     await rowOf('Bread knife').waitFor();
     await page.getByRole('button', { name: BOSS.email }).click();
     await page.getByRole('menuitem', { name: 'Logout' }).click();
@@ -397,6 +417,7 @@ async function useInterface() {
     await page.unroute('**/admin/resources.json');
     await page.getByRole('button', { name: 'Logout' }).click();
     await logIn(BOSS);
+    await openFromMenu('Products');
     await rowOf('Bread knife').waitFor();
   });
   await step('asks for the code of a second factor', async () => {
@@ -413,8 +434,10 @@ async function useInterface() {
     await logIn(STAFF);
     await input('code').fill(data.recoveryCodes[0]);
     await page.getByRole('button', { name: 'Sign in' }).click();
+    await openFromMenu('Products');
     await rowOf('Bread knife').waitFor();
     await logInAnew(BOSS);
+    await openFromMenu('Products');
     await rowOf('Bread knife').waitFor();
   });
   for (const [scheme, width] of [
@@ -428,7 +451,7 @@ async function useInterface() {
       for (const path of PAGES) {
         await page.goto(`${address}#/${path}`);
         await page.waitForLoadState('networkidle');
-        await check(`${path.replaceAll('/', '-')}-${scheme}-${width}`);
+        await check(`${path.replaceAll('/', '-') || 'home'}-${scheme}-${width}`);
       }
       // Where this script changes the hash, the router in development says that it cannot ask about unsaved changes.
       const own = messages.filter((message) => !message.includes('blocker on a POP navigation'));
@@ -442,6 +465,7 @@ async function useArticles() {
   const article = async (id) => (await send('GET', `/articles/${id}`, undefined, token)).data;
   await page.goto(address);
   await logIn(BOSS);
+  await openFromMenu('Articles');
   await rowOf('First').waitFor();
 
   await step('leaves a boolean empty, and empties it again', async () => {
@@ -564,6 +588,11 @@ async function logInAnew(user) {
   await page.goto(`${address}#/login`);
   await page.reload();
   await logIn(user);
+}
+
+/** Opens a list from the first page, behind a login. */
+async function openFromMenu(name) {
+  await page.getByRole('menuitem', { name }).click();
 }
 
 async function logIn({ email, password }) {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-const ENTRIES = ['dist/index', 'dist/testing/index', 'dist/openapi/index', 'dist/express/index', 'dist/plugin/index'];
+const ENTRIES = ['index', ...['express', 'observe', 'openapi', 'plugin', 'testing'].map((name) => `${name}/index`)];
 const DOCUMENTS = [
   'CHANGELOG.md',
   'LICENSE',
@@ -13,7 +13,7 @@ const DOCUMENTS = [
   'docs/learn/getting-started.md',
   'llms.txt',
 ];
-const REQUIRED = [...DOCUMENTS, ...ENTRIES.flatMap((name) => [`${name}.js`, `${name}.d.ts`])];
+const REQUIRED = [...DOCUMENTS, ...ENTRIES.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])];
 const ALLOWED = /^(dist\/.+\.(js|js\.map|d\.ts)|docs\/.+\.md|docs\/images\/.+\.png|skills\/.+\.md)$/;
 
 const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });

@@ -1,10 +1,11 @@
 // Creates applications with the packed create-declarest, in an empty folder, as a new user does: it installs, starts,
-// tests and checks each of them, on both platforms, and on SQLite and PostgreSQL. Those on Fastify have every login.
+// tests and checks each of them, on both platforms, and on SQLite and PostgreSQL. Those on Fastify have every login, and one
+// has both databases: PostgreSQL in production.
 //
 //     TEST_POSTGRES_URL=postgres://postgres@127.0.0.1:5432/test TEST_CHROMIUM=/usr/bin/chromium npm run test:create
 //
 // With TEST_CHROMIUM, an administrator and a user open the interface at `/admin` in production.
-// CREATE_COUNTS names a file for the counts, and CREATE_ONLY some of the applications: express-sqlite,fastify-postgres.
+// CREATE_COUNTS names a file for the counts, and CREATE_ONLY some of the applications: express-sqlite,fastify-sqlite+postgres.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,8 +36,13 @@ const CLIENTS = Object.fromEntries(
     [`${name}_CLIENT_SECRET`, 'a secret of the client'],
   ]),
 );
-const VARIANTS = ['express', 'fastify']
-  .flatMap((platform) => ['sqlite', ...(postgres ? ['postgres'] : [])].map((database) => ({ platform, database })))
+const VARIANTS = [
+  { platform: 'express', database: 'sqlite' },
+  { platform: 'express', database: 'postgres' },
+  { platform: 'fastify', database: 'sqlite' },
+  { platform: 'fastify', database: 'sqlite+postgres' },
+]
+  .filter(({ database }) => postgres || database === 'sqlite')
   .filter(({ platform, database }) => !only || only.split(',').includes(`${platform}-${database}`));
 
 const scratch = mkdtempSync(join(tmpdir(), 'declarest-create-'));
@@ -64,9 +70,9 @@ function pack(workspace) {
 }
 
 async function tryVariant({ platform, database }, packages, initializer) {
-  const name = `my-${platform}-${database}`;
+  const name = `my-${platform}-${database.replace('+', '-')}`;
   const folder = join(scratch, name);
-  const databases = database === 'postgres' ? [`create_${process.pid}`, `create_${process.pid}_test`] : [];
+  const databases = database.includes('postgres') ? [`create_${process.pid}`, `create_${process.pid}_test`] : [];
   const logins = platform === 'fastify' ? LOGINS : [];
   const keycloak = logins.length > 0 ? await startKeycloak() : undefined;
   const urls = databases.map((each) => Object.assign(new URL(postgres), { pathname: `/${each}` }).href);
@@ -84,9 +90,15 @@ async function tryVariant({ platform, database }, packages, initializer) {
     npm_config_audit: 'false',
     npm_config_fund: 'false',
   };
-  const run = (command, args, cwd = folder, input = '') => {
+  const run = (command, args, cwd = folder, input = '', more = {}) => {
     try {
-      return execFileSync(command, args, { cwd, env, input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'inherit'] });
+      return execFileSync(command, args, {
+        cwd,
+        env: { ...env, ...more },
+        input,
+        encoding: 'utf8',
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
     } catch (error) {
       console.error(error.stdout);
       throw error;
@@ -127,25 +139,29 @@ async function tryVariant({ platform, database }, packages, initializer) {
     await withService(folder, env, useFiles);
     if (browserPath) await withService(folder, env, useInterface);
   });
-  await step(`${name}: passes its own test`, () => {
-    assert.match(run('npm', ['test']), /^. pass 4\n. fail 0$/m);
-  });
-  await step(`${name}: has the access rules of access.json`, () => {
+  // On SQLite where there are both databases.
+  const development = { DATABASE_URL: '', TEST_DATABASE_URL: '' };
+  const settings = database === 'sqlite+postgres' ? [{}, development] : [{}];
+  await step(`${name}: passes its workflow, with and without a document in the repository`, () => {
+    for (const more of settings) assert.match(run('npm', ['test'], folder, '', more), /^. pass 4\n. fail 0$/m);
     assert.match(run('npm', ['run', 'access:check']), /Access is the same as in access\.json\./);
     assert.match(run('npx', ['declarest', 'access', 'dist/app.module.js']), /\/api\/tasks\/:id/);
+    run('git', ['init', '--quiet']);
+    assert.throws(() => run('npm', ['run', 'openapi:check']));
+    run('git', ['add', 'openapi.json']);
+    run('npm', ['run', 'openapi:check']);
   });
-  await step(`${name}: needs no further migration`, () => {
-    assert.match(
-      run('npx', [
-        'typeorm',
-        'migration:generate',
-        'src/migrations/None',
-        '--dataSource',
-        'dist/data-source.js',
-        '--check',
-      ]),
-      /No changes/,
-    );
+  await step(`${name}: adds seeds for development, and needs no further migration`, () => {
+    const check = ['migration:generate', 'src/migrations/None', '--dataSource', 'dist/data-source.js', '--check'];
+    for (const more of settings) {
+      assert.match(run('npm', ['run', 'seed'], folder, '', more), /^Created user@example\.com with the role USER /m);
+      assert.match(run('npx', ['typeorm', ...check], folder, '', more), /No changes/);
+    }
+    if (database === 'sqlite+postgres')
+      assert.throws(
+        () => run('npm', ['run', 'migration:generate', 'None']),
+        ({ stdout }) => stdout.split('No changes').length === 3,
+      );
   });
   await keycloak?.close();
   for (const each of databases) await onPostgres(`DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
@@ -271,6 +287,7 @@ async function useInterface(_send, url) {
     await page.getByText('This user may not use the interface.').waitFor();
     await page.getByRole('button', { name: 'Logout' }).click();
     await logIn(ADMIN);
+    await page.getByRole('menuitem', { name: 'Tasks' }).click();
     await page.getByRole('row').getByText('Try it').waitFor();
     await page.getByRole('menuitem', { name: 'Auth users' }).click();
     await page.getByRole('row').getByText(USER.email).waitFor();

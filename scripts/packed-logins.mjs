@@ -24,6 +24,7 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthEvents, AuthModule, AuthUser, CurrentUser, externalTokens, type Principal, SecurityConfig } from 'declarest';
+import { waysIn } from 'declarest-logins/administration';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { jwks, type JwksOptions } from 'declarest-logins/jwks';
 import { oidc, type OidcOptions } from 'declarest-logins/oidc';
@@ -90,6 +91,7 @@ const greeting: AuthPlugin = {
         secondFactor({ issuer: 'Names' }),
         externalTokens({ authenticate: jwks(tokens), userOf: ({ id }, { users }) => users.findById(String(id)) }),
         greeting,
+        waysIn(),
       ],
     }),
   ],

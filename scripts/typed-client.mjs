@@ -1,7 +1,7 @@
 // Makes typed clients of the sample shop's OpenAPI document with openapi-typescript, @hey-api/openapi-ts, orval and
 // swagger-typescript-api, checks their types, and uses each against a running shop: it logs in, filters, sorts, includes,
-// creates, patches, and reads the error of a field. `can` of declarest-client takes the names of those types, and the
-// recipes of packages/declarest-client/README.md are checked and used likewise.
+// creates, patches, and reads the error of a field. declarest-client does so with the types of openapi-typescript, writes
+// and exports many records, and its `can` takes their names. The recipes of its README are checked and used likewise.
 //
 //     npm run test:client
 import assert from 'node:assert/strict';
@@ -58,7 +58,7 @@ const login = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
 const data = mkdtempSync(join(tmpdir(), 'declarest-client-'));
 try {
   await withShop(data, async (url) => {
-    for (const name of ['openapi-fetch', 'hey-api', 'swagger-typescript-api', 'orval']) {
+    for (const name of ['declarest-client', 'openapi-fetch', 'hey-api', 'swagger-typescript-api', 'orval']) {
       const steps = await (await compiled(name)).useShop(url, login);
       assert.deepEqual(
         [name, ...steps],
@@ -72,6 +72,8 @@ try {
         ],
       );
     }
+    const moved = await (await compiled('declarest-client')).moveRecords(url, login);
+    assert.deepEqual(moved, ['Bed,Sofa', 'price 900 900', 'null', 'function']);
     assert.deepEqual(await (await compiled('can')).useShop(url, login), [
       'before the login: true,false,false,false without cost',
       'ADMIN: true,true,true,true with cost',
@@ -79,7 +81,7 @@ try {
     ]);
     const used = await (await compiled('recipes/recipes')).useShop(url, login);
     // The clients before have each created a milk jug.
-    const expected = ['3 of 16: Blue ink, Bread knife, Cutting board', 'saved: 1', 'refused: 412'];
+    const expected = ['3 of 17: Blue ink, Bread knife, Cutting board', 'saved: 1', 'refused: 412'];
     assert.deepEqual(used, { 'TanStack Query': expected, SWR: expected, Angular: expected });
     console.log('The typed clients of the shop, can() and the recipes compile, and work.');
   });

@@ -15,12 +15,13 @@ const LOGINS_ENTRIES = ['api-keys', 'jwks', 'oidc', 'passkeys', 'second-factor']
   (name) => `${LOGINS}/src/${name}/index.ts`,
 );
 
+const FILES = 'packages/declarest-files';
 const INTERFACE = 'packages/ra-data-declarest';
 
 /** Sources in memory, by the path that they would have in the repository. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** Compiled programs, in a folder where `declarest`, `declarest-logins` and `ra-data-declarest` are packages. */
+/** Compiled programs, in a folder where `declarest`, `declarest-files`, `declarest-logins` and `ra-data-declarest` are packages. */
 export interface Compiled {
   readonly directory: string;
   remove(): Promise<void>;
@@ -37,6 +38,7 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
   const queue = [
     ...LIB_ENTRIES,
     ...LOGINS_ENTRIES,
+    `${FILES}/src/index.ts`,
     `${INTERFACE}/src/description.ts`,
     ...paths,
     ...Object.keys(sources),
@@ -58,13 +60,14 @@ export async function compile(paths: readonly string[], sources: Sources = {}): 
     ...Object.fromEntries(ENTRIES.map((name) => [`./${name}`, `./lib/${name}/index.js`])),
   });
   await writePackage(join(directory, LOGINS), 'declarest-logins', { './*': './src/*/index.js' });
+  await writePackage(join(directory, FILES), 'declarest-files', { '.': './src/index.js' });
   const ofInterface = { './description': './src/description.js', './static/*': './static/*' };
   await writePackage(join(directory, INTERFACE), 'ra-data-declarest', ofInterface);
   await mkdir(join(directory, INTERFACE, 'static'));
   await writeFile(join(directory, INTERFACE, 'static/index.html'), '<title>Administration</title>');
   await mkdir(join(directory, 'node_modules'));
   await symlink('..', join(directory, 'node_modules/declarest'));
-  for (const path of [LOGINS, INTERFACE])
+  for (const path of [FILES, LOGINS, INTERFACE])
     await symlink(join('..', path), join(directory, 'node_modules', path.replace('packages/', '')));
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }

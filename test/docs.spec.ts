@@ -37,7 +37,7 @@ const SKILL = 'skills/declarest/SKILL.md';
 const paths = (await readdir(join(REPOSITORY, 'docs'), { recursive: true })).filter((path) => path.endsWith('.md'));
 const guides = paths.map((path) => join('docs', path));
 /** Packages whose README is a guide, as npm shows it. */
-const packageGuides = ['client', 'logins', 'mcp'].map((name) => `packages/declarest-${name}/README.md`);
+const packageGuides = ['client', 'files', 'logins', 'mcp'].map((name) => `packages/declarest-${name}/README.md`);
 const pages: Page[] = await Promise.all(
   ['README.md', 'SECURITY.md', 'llms.txt', SKILL, ...guides, ...packageGuides].map(async (path) => ({
     path,
@@ -322,7 +322,7 @@ describe('the ts blocks', () => {
 
 describe('the other blocks', () => {
   // `npm run test:client` compiles and runs these files.
-  it.each(['shop', 'tanstack-query', 'swr', 'angular', 'fetch'])(
+  it.each(['shop', 'tanstack-query', 'swr', 'angular', 'files'])(
     'README of declarest-client shows the recipe %s',
     async (name) => {
       const text = await read(`test/typed-client/recipes/${name}.ts`);

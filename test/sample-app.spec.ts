@@ -180,9 +180,9 @@ describe('the configuration', () => {
     [{ SHOP_ORIGIN: 'https://shop.example/' }, /^SHOP_ORIGIN must be an origin, got "https:\/\/shop\.example\/"\. /],
     [{ SHOP_ORIGIN: '*' }, /^SHOP_ORIGIN must be an origin, got "\*"\. /],
     [{ JWT_SECRET: 'canary-secret' }, /^JWT_SECRET must be a text of at least 32 bytes, got a text of 13 bytes\. /],
-    [{ ...production, JWT_SECRET: '' }, /^JWT_SECRET must be .+ when NODE_ENV is production, got nothing\. /],
-    [{ ...production, SHOP_ORIGIN: '' }, /^SHOP_ORIGIN must be an origin when NODE_ENV is production, got nothing\. /],
-    [{ ...production, MAIL_URL: '' }, /^MAIL_URL must be an HTTP URL when NODE_ENV is production, got nothing\. /],
+    [{ ...production, JWT_SECRET: '' }, /^JWT_SECRET must be .+ in production, got nothing\. /],
+    [{ ...production, SHOP_ORIGIN: '' }, /^SHOP_ORIGIN must be an origin in production, got nothing\. /],
+    [{ ...production, MAIL_URL: '' }, /^MAIL_URL must be an HTTP URL in production, got nothing\. /],
     [{ MAIL_URL: 'smtp://canary' }, /^MAIL_URL must be an HTTP URL, got a text of 13 bytes\. /],
     [{ ADMIN_EMAIL: 'boss' }, /^ADMIN_EMAIL must be an e-mail address, got "boss"\. /],
     [{ ADMIN_PASSWORD: 'canary' }, /^ADMIN_PASSWORD must be a text of .+, got a text of 6 bytes\. /],
@@ -194,6 +194,12 @@ describe('the configuration', () => {
   ])('refuses %j in one sentence that shows no secret', (env, sentence) => {
     expect(() => readConfig(env)).toThrow(sentence);
     expect(() => readConfig(env)).not.toThrow(/canary|ä/);
+  });
+
+  it('names all variables that production lacks at once, each with what it must be', () => {
+    expect(() => readConfig({ NODE_ENV: 'production', JWT_SECRET: '' })).toThrow(
+      /^JWT_SECRET must be .+\nSHOP_ORIGIN must be an origin .+\nMAIL_URL must be an HTTP URL .+$/,
+    );
   });
 
   it('takes addresses, networks and names of proxies', () => {

@@ -1,6 +1,7 @@
 /** What happens to accounts, and what access rules refuse, for logs and audits of the application. */
 import { Injectable, Logger } from '@nestjs/common';
 import { notify } from '../http/failure.js';
+import { currentRequest, type Traced } from '../request-ids/request-ids.js';
 
 interface UserEvent {
   /** The id of the user as text. */
@@ -34,17 +35,16 @@ export interface AuthEventMap {
   'email.verified': UserEvent;
   'email.changed': UserEvent;
   /** An access rule has refused a request (401, 403). At most once a second for each rule, user and address. */
-  'access.refused': {
+  'access.refused': Pick<AttemptEvent, 'address'> & {
     /** As the access table says it, such as `ShopSecurity.requireRole("ADMIN", "/api/admin/**")`; or `default`. */
     readonly rule: string;
     /** `undefined` without a valid token. */
     readonly userId: string | undefined;
-    readonly address: string | undefined;
   };
 }
 
 export type AuthEventName = keyof AuthEventMap;
-export type AuthEvent<N extends AuthEventName> = AuthEventMap[N] & { readonly name: N; readonly at: Date };
+export type AuthEvent<N extends AuthEventName> = AuthEventMap[N] & Traced & { readonly name: N; readonly at: Date };
 export type AuthListener<N extends AuthEventName> = (event: AuthEvent<N>) => void | Promise<void>;
 
 /**
@@ -66,7 +66,7 @@ export class AuthEvents {
 
   /** Calls the listeners of an event. It returns at once, and never throws. */
   emit<N extends AuthEventName>(name: N, facts: AuthEventMap[N]): void {
-    const event = { name, at: new Date(), ...facts };
+    const event = { name, at: new Date(), ...currentRequest(), ...facts };
     for (const listener of this.listeners.get(name) ?? [])
       void notify(`A listener of ${name}`, () => listener(event as never), this.logger);
   }

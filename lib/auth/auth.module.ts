@@ -91,7 +91,7 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
     const { keys, roles } = options.setup;
     const known = application.stateOf(CallerRoles);
     known.hasKeys = keys !== undefined;
-    for (const role of roles) known.ofOptions.add(role);
+    for (const role of [roles, options.registrationRole ?? []].flat()) known.ofOptions.add(role);
   }
 
   /** @throws InvalidOptionError */

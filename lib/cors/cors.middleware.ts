@@ -120,7 +120,7 @@ export function corsHeaders(allowedOrigin: string) {
     'access-control-max-age': '600',
     // The headers that the package itself sends.
     'access-control-expose-headers':
-      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count',
+      'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count',
   });
   return Object.freeze(headers);
 }

@@ -113,7 +113,7 @@ function describe(target: object, described: Readonly<Record<string, unknown>>):
     Reflect.defineMetadata(keyOf(name), merge(value, own.get(name)), target);
 }
 
-/** Parameters are merged; tags and media types of the application replace those of the package. */
+/** Parameters are merged; tags, media types and contents of the application replace those of the package. */
 function merge(described: unknown, own: unknown): unknown {
   if (Array.isArray(described) && Array.isArray(own)) {
     if (own.some((each) => typeof each === 'string')) return own;
@@ -123,7 +123,7 @@ function merge(described: unknown, own: unknown): unknown {
   if (!isObject(described) || !isObject(own)) return own ?? described;
   // `@ApiOperation()` without a summary has an empty one.
   const given = Object.entries(own).filter(([, value]) => value !== '' && value !== undefined);
-  const members = given.map(([name, value]) => [name, isObject(value) ? merge(described[name], value) : value]);
+  const members = given.map(([name, value]) => [name, merge(name === 'content' ? undefined : described[name], value)]);
   return { ...described, ...(Object.fromEntries(members) as object) };
 }
 

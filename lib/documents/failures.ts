@@ -7,16 +7,14 @@ export const TIMESTAMP = { type: 'string', examples: ['2026-01-31T09:30:15.123']
 
 const fieldError = openObject({ field: TEXT, message: TEXT });
 
-const fields = { type: 'object', additionalProperties: TEXT, description: 'The messages of `errors` by field.' };
+const fields = { type: 'object', additionalProperties: TEXT, description: 'What is wrong with each field.' };
 const errors = { type: 'array', items: fieldError, maxItems: 21 };
 const failed = { success: FAILED, message: TEXT, timestamp: TIMESTAMP };
 const PROBLEM = 'Every failure is a problem (RFC 9457) for clients that accept `application/problem+json`.';
 const failureSchema = { ...openObject({ ...failed, errors, fields }, Object.keys(failed)), description: PROBLEM };
 export const FAILURE: NamedSchema = { name: 'FailureEnvelope', schema: failureSchema };
-export const AUTH_FAILURE: NamedSchema = {
-  name: 'AuthFailure',
-  schema: openObject({ success: FAILED, message: TEXT }),
-};
+const authFailureSchema = openObject({ success: FAILED, message: TEXT, fields }, ['success', 'message']);
+export const AUTH_FAILURE: NamedSchema = { name: 'AuthFailure', schema: authFailureSchema };
 
 /** 401 and 403 of access rules, owners and scopes. */
 export const REFUSAL: NamedSchema = { name: 'Refusal', schema: closedObject({ error: TEXT }) };
@@ -52,5 +50,7 @@ export const RETRY_AFTER = textHeader('Retry-After', 'Seconds to wait before the
 export function refused(status: 401 | 403, error: string): ResponseDocument {
   const description = status === 401 ? 'The request has no valid token.' : 'The user may not do this.';
   const headers = status === 401 && { headers: textHeader('WWW-Authenticate', '`Bearer`') };
-  return { ...jsonResponse(description, refTo(REFUSAL.name), { error }), ...headers };
+  // In the order of @nestjs/swagger, so that the document has one of them.
+  const { content } = jsonResponse(description, refTo(REFUSAL.name), { error });
+  return { description, ...headers, ...(content && { content }) };
 }

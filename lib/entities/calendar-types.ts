@@ -14,9 +14,10 @@ const DATE_TIME =
 const isCalendarDate = (value: string): boolean =>
   !value.startsWith('0000') && new Date(value).getUTCDate() === Number(value.slice(8));
 
+const DATE_FORM = { format: 'date', examples: ['2026-01-31'] };
 export const date = valueType('a date such as "2026-01-31"', (value) => isText(value, DATE) && isCalendarDate(value), {
   comparison: 'calendar',
-  schemas: { ...formedText(DAY, { format: 'date', examples: ['2026-01-31'] }), answer: { type: 'string' } },
+  schemas: { ...formedText(DAY, DATE_FORM), answer: { type: 'string', ...DATE_FORM } },
 });
 /** @param others patterns of what else the column holds */
 const timeType = (expected: string, ...others: readonly string[]): ValueType => {
@@ -67,9 +68,8 @@ function withDigits(digits: number, type: ValueType, pattern: string): ValueType
   if (digits >= 6) return type;
   const read: ValueType['read'] = (value) => {
     const fraction = (typeof value === 'string' && /\.(\d*[1-9])/.exec(value)?.[1]) || '';
-    return fraction.length > digits
-      ? { expected: `a time with at most ${digits} digits behind the second` }
-      : type.read(value);
+    const expected = `a time with at most ${digits} digits behind the second`;
+    return fraction.length > digits ? { expected } : type.read(value);
   };
   return { ...type, read, schemas: { ...type.schemas, body: { ...type.schemas.body, pattern: `^(?:${pattern})$` } } };
 }

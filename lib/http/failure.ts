@@ -45,9 +45,19 @@ export function limitErrors<T>(errors: readonly T[], describeRest: (message: str
 
 /** 400 that says several things, each of which is translated. */
 export class SeveralMessages extends BadRequestException {
-  constructor(readonly messages: readonly string[]) {
-    super(messages.join('; '));
+  /** @param field the field that all are about, where they do not begin with one, such as `name: required` */
+  constructor(
+    readonly messages: readonly string[],
+    field?: string,
+  ) {
+    const errors = messages.map((text) => readFieldError(text, field));
+    super({ statusCode: 400, error: 'Bad Request', message: messages.join('; '), errors });
   }
+}
+
+function readFieldError(text: string, given?: string): FieldError {
+  const [, field = '', message = text, hint] = /^([^:]+): (.*?)(, expected only .*)?$/s.exec(text) ?? [];
+  return given === undefined ? fieldError(field, message, hint) : fieldError(given, text);
 }
 
 export class ServiceUnavailable extends ServiceUnavailableException {
@@ -121,11 +131,8 @@ export function failureOf(
     ...(isHttp ? wordsOf(exception, hints, say) : { message: say('Internal server error') }),
   });
   if (!translate) return build((message) => message, given);
-  return inTranslation(
-    build,
-    (message, field) => translate(message, { request, status, ...(field && { field }) }),
-    given,
-  );
+  const ask = (message: string, field?: string) => translate(message, { request, status, ...(field && { field }) });
+  return inTranslation(build, ask, given);
 }
 
 /** `GET /api/products/:id, X-Request-Id "7f3a"`. Longer request ids are cut. */
@@ -149,16 +156,16 @@ export function headersOf(exception: unknown): FailureAnswer['headers'] {
 }
 
 /** A refusal keeps its body. A promise only if messages are translated. */
-export function failureAnswer(
+export function failureAnswer<R extends HttpRequest | undefined>(
   exception: unknown,
-  request: HttpRequest | undefined,
-  bodyOf: (failure: Failure) => object,
+  request: R,
+  bodyOf: (failure: Failure, request: R) => object,
   tools?: FailureTools,
 ): FailureAnswer | Promise<FailureAnswer> {
   const headers = headersOf(exception);
   if (exception instanceof AuthenticationRequired || exception instanceof AccessRefused)
     return { status: exception.getStatus(), body: exception.getResponse(), headers };
-  const answer = (failure: Failure): FailureAnswer => ({ status: failure.status, body: bodyOf(failure), headers });
+  const answer = (failure: Failure) => ({ status: failure.status, body: bodyOf(failure, request), headers });
   const failure = failureOf(exception, request, tools);
   return failure instanceof Promise ? failure.then(answer) : answer(failure);
 }

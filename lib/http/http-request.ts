@@ -49,11 +49,7 @@ export function decodePath(path: string): string | undefined {
   }
 }
 
-export function queryOf(request: HttpRequest): string {
-  const target = targetOf(request);
-  const start = target.indexOf('?');
-  return start < 0 ? '' : target.slice(start + 1);
-}
+export const queryOf = (request: HttpRequest): string => targetOf(request).replace(/^[^?]*\??/, '');
 
 /** The template of the route that serves the request. Known in guards and later. */
 export function templateOf(request: HttpRequest): string | undefined {

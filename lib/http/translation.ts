@@ -35,10 +35,7 @@ export async function inTranslation<T>(
 }
 
 /** Translates the texts of an object. Their names are those of fields. */
-export const sayEach = (texts: object, say: Say): object =>
-  Object.fromEntries(
-    Object.entries(texts).map(([name, text]: [string, unknown]) => [
-      name,
-      typeof text === 'string' ? say(text, name) : text,
-    ]),
-  );
+export const sayEach = (texts: object, say: Say): object => {
+  const sayText = (name: string, text: unknown) => (typeof text === 'string' ? say(text, name) : text);
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, sayText(name, text)]));
+};

@@ -8,10 +8,11 @@ export { accountEndpoint } from '../auth/plugins/plugin.js';
 export type { AccountChange, AuthPlugin, Endpoint, EndpointCall, UserProof } from '../auth/plugins/plugin.js';
 export type { IssuedParts, LoginChallenge, LoginContext } from '../auth/plugins/plugin.js';
 export type { DocumentParts, LoginDocument } from '../auth/plugins/document-parts.js';
-export { AuthServices } from '../auth/plugins/auth-services.js';
+export { AuthServices, type WayInKind } from '../auth/plugins/auth-services.js';
 
 // Logins and registrations
 export { Logins, type IdentifiedUser, type LoginAnswer, type WayIn } from '../auth/accounts/logins.js';
+export { findManagedUser } from '../auth/administration/administration.plugin.js';
 export { UserFieldRules } from '../auth/accounts/user-field-rules.js';
 export { VerifiedEmails } from '../auth/links/verified-emails.js';
 export { hasPassword } from '../auth/passwords/has-password.js';
@@ -33,8 +34,7 @@ export { AccessRefused, AuthenticationRequired, StepUpRequired } from '../http/r
 
 // Requests
 export { Authenticator } from '../access/identity/authenticator.js';
-export { authenticationOf, type Authentication } from '../http/caller.js';
-export type { LoginClaims } from '../http/caller.js';
+export { authenticationOf, type Authentication, type LoginClaims } from '../http/caller.js';
 export { credentialOf } from '../access/identity/credential.js';
 export type { CredentialPlace, UserSource } from '../access/identity/user-source.js';
 export { OutageLog } from '../database/outage-log.js';

@@ -2,7 +2,6 @@
 import { headerValues, type HttpRequest } from '../http/http-request.js';
 
 export const PROBLEM = 'application/problem+json';
-const JSON_TYPE = 'application/json';
 
 interface MediaRange {
   readonly name: string;
@@ -17,7 +16,7 @@ const QUALITY = /^\s*q\s*=\s*(.*?)\s*$/i;
 /** Whether the client prefers problem details. Where it accepts both alike, it must name them. */
 export function prefersProblem(request: HttpRequest): boolean {
   const ranges = rangesOf(headerValues(request, 'accept').join());
-  const [problem, json] = [qualityOf(PROBLEM, ranges), qualityOf(JSON_TYPE, ranges)];
+  const [problem, json] = [qualityOf(PROBLEM, ranges), qualityOf('application/json', ranges)];
   return problem > json || (problem > 0 && problem === json && ranges.some(({ name }) => name === PROBLEM));
 }
 

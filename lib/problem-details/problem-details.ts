@@ -4,6 +4,7 @@ import { Catch, type ArgumentsHost, type ExceptionFilter, HttpException, type Ht
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FailureAnswer } from '../http/failure.js';
 import type { HeaderWriter, HttpRequest } from '../http/http-request.js';
+import { requestIdOf } from '../request-ids/request-ids.js';
 import { PROBLEM, prefersProblem } from './accept.js';
 
 type Adapter = Pick<HttpServer, 'setHeader' | 'reply'>;
@@ -17,7 +18,7 @@ export function sendFailure(adapter: Adapter, request: HttpRequest, response: un
     ...(isProblem && { 'Content-Type': PROBLEM }),
   };
   for (const [name, value] of Object.entries({ ...headers, ...negotiated })) adapter.setHeader(response, name, value);
-  adapter.reply(response, isProblem ? problemOf(status, body) : body, status);
+  adapter.reply(response, isProblem ? { ...problemOf(status, body), requestId: requestIdOf(request) } : body, status);
 }
 
 type Body = Readonly<Record<string, unknown>>;

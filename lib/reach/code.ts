@@ -118,7 +118,7 @@ function functionsIn(value: unknown, seen = new Set<unknown>()): unknown[] {
   return Object.values(value as object).flatMap((each) => functionsIn(each, seen));
 }
 
-const OPTIONS = ['claims', 'repositoryClass', 'registrationFields', 'loginField'];
+const OPTIONS = ['claims', 'repositoryClass', 'registrationFields', 'registrationRole', 'loginField'];
 
 /** The options of `AuthModule` that decide on access. */
 function decisionsOf({ issuer, audience, throttle, accessTokenSeconds, jwtExpirationHours, ...options }: UserOptions) {

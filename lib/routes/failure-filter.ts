@@ -64,7 +64,7 @@ export function observerOf(application: Application): ObserveError {
 }
 
 /** Answers every failure of the package's own controllers, whatever filters the application has. */
-export function failureFilter(bodyOf: (failure: Failure) => object): Type<ExceptionFilter> {
+export function failureFilter(bodyOf: (failure: Failure, request: HttpRequest) => object): Type<ExceptionFilter> {
   @Catch()
   class FailureFilter implements ExceptionFilter {
     constructor(private readonly moduleRef: ModuleRef) {}

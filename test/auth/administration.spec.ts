@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { type Answer, request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { ONE_PLATFORM } from '../harness/platforms.js';
+import { linesOf, ONE_PLATFORM } from '../harness/platforms.js';
 import { refusal } from '../harness/refusal.js';
 import { type AuthApp, expectFailure, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
 import { Mailbox, mailsTo } from './mailbox.js';
@@ -332,8 +332,13 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       const { status, json } = await send(ofAdmin, method, `${id}${path}`, change);
       expect([status, json]).toEqual([403, refusal('Owner access required')]);
     }
+    const told: unknown[] = [];
     for (const role of ['EDITOR', 'ADMIN', 'OTHER'])
-      expect((await send(ofAdmin, 'PATCH', `${user?.id}`, { role })).status).toBe(200);
+      told.push((await send(ofAdmin, 'PATCH', `${user?.id}`, { role })).json.message);
+    expect(told).toEqual(['User updated', 'User updated', 'User updated. No rule or option names the role']);
+    expect(linesOf(app.logs, 'warn').filter((line) => line.includes('names the role'))).toEqual([
+      expect.stringContaining('No rule or option names the role "OTHER". Correct the role.'),
+    ]);
     expect((await send(await tokenOf(owner?.email), 'PATCH', `${user?.id}`, { role: 'OWNER' })).status).toBe(200);
     await app.close();
   });

@@ -111,11 +111,13 @@ export function whole({ status, headers, text }: Answer): object {
   return { status, headers: others, text };
 }
 
-/** `{success: false, message}` and nothing else. */
+/** `{success: false, message}` and nothing else but `fields`, whose texts are those of the message. */
 export function expectFailure(answer: Answer, status = 400): string {
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining('"success":false')]);
-  expect(answer.json).toEqual({ success: false, message: expect.stringMatching(/\S/) });
-  return answer.json.message as string;
+  const { fields = {}, ...others } = answer.json as { readonly message: string; readonly fields?: object };
+  expect(others).toEqual({ success: false, message: expect.stringMatching(/\S/) });
+  for (const text of Object.values(fields)) expect(others.message).toContain(text);
+  return others.message;
 }
 
 let count = 0;

@@ -1,6 +1,6 @@
 import bcrypt from 'bcrypt';
 import { Transform } from 'class-transformer';
-import { AuthUser, LoginMethod } from 'declarest';
+import { AuthUser, LoginMethod, UserAccounts } from 'declarest';
 import { Column, Entity } from 'typeorm';
 import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
@@ -308,6 +308,21 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     for (const phone of [5, {}, '1'.repeat(21), 'lone \ud800'])
       expect(expectFailure(await register({ phone }))).toContain('phone');
     expect(expectFailure(await register({ credit: 1000 }))).toContain('credit');
+    await app.close();
+  });
+
+  it('[2.3] registrationRole is the role of users who register, and of no others', async () => {
+    const app = await startAuth(platform, { auth: { registrationRole: 'CUSTOMER' } });
+    const { user, token } = await app.register({ email: uniqueEmail() });
+    const { json } = await app.get('/who', { token });
+    expect([user['role'], json.user.roles]).toEqual(['CUSTOMER', ['CUSTOMER']]);
+    const chosen = await app.post(REGISTER, { email: uniqueEmail(), password: PASSWORD, role: 'CUSTOMER' });
+    expect(expectFailure(chosen)).toContain('role: not accepted here');
+    const accounts = app.app.get(UserAccounts, { strict: false });
+    expect((await accounts.create({ email: uniqueEmail(), password: PASSWORD })).role).toBe('USER');
+    // The option names it.
+    expect(app.logs.filter((line) => line.includes('names the role'))).toEqual([]);
+    await expect(accounts.setRole(Number(user['id']), 'customer')).rejects.toThrow('"CUSTOMER"');
     await app.close();
   });
 

@@ -3,7 +3,7 @@ import { AuthUser, CrudController, CrudModule, SecurityConfig, UserAccounts } fr
 import { Entity } from 'typeorm';
 import { request } from '../harness/client.js';
 import { DATABASES } from '../harness/databases.js';
-import { ONE_PLATFORM } from '../harness/platforms.js';
+import { linesOf, ONE_PLATFORM } from '../harness/platforms.js';
 import { type AuthApp, PASSWORD, startAuth, uniqueEmail } from './auth-app.js';
 
 @Entity('member')
@@ -93,6 +93,11 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       for (const role of ACCEPTED) {
         expect([role, (await change(role)).map(({ status }) => status)]).toEqual([role, [200, 200, 200, 200]]);
         expect(await app.row({ id })).toMatchObject({ role });
+      }
+      // Each of the four changes tells of a role that nothing names.
+      for (const role of [...ACCEPTED, 'ADMIN']) {
+        const told = linesOf(app.logs, 'warn').filter((line) => line.includes(`names the role "${role}". Correct`));
+        expect([role, told.length >= 4]).toEqual([role, ['SALES', 'Leitung Süd', '管理员'].includes(role)]);
       }
       await app.close();
     },

@@ -202,8 +202,15 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
     );
     const sent = new Set([created, ...answers].flatMap(({ headers }) => Object.keys(headers)).filter(isOfThePackage));
     const exposed = (created.headers['access-control-expose-headers'] ?? '').split(', ');
-    // Of an export, a record with a version, a repeated request, a server that is too busy for a login, and a page.
-    for (const name of ['content-disposition', 'etag', 'idempotency-replayed', 'retry-after', 'x-total-count'])
+    // Of an export, a record with a version, a repeated request, a server that is too busy for a login, an id and a page.
+    for (const name of [
+      'content-disposition',
+      'etag',
+      'idempotency-replayed',
+      'retry-after',
+      'x-request-id',
+      'x-total-count',
+    ])
       sent.add(name);
     expect(exposed.map((name) => name.toLowerCase()).toSorted()).toEqual([...sent].toSorted());
     expect(exposed).toEqual([
@@ -213,6 +220,7 @@ describe.each(PLATFORMS)('an actual request on %s', (platform) => {
       'Location',
       'Retry-After',
       'WWW-Authenticate',
+      'X-Request-Id',
       'X-Total-Count',
     ]);
   });

@@ -264,6 +264,35 @@ describe('custom operations', () => {
     await service.close();
   });
 
+  it.each(PLATFORMS)('know whether a PATCH would be refused, before they begin, on %s', async (platform) => {
+    const check: CustomOperation<Product> = {
+      name: 'check',
+      route: { verb: 'PUT', path: ':id/check' },
+      description: { summary: 'Check a {one}', data: { type: 'array', items: { type: 'boolean' } } },
+      async run({ assertChangeable, mayWrite }, { id }) {
+        await assertChangeable(id);
+        return [mayWrite('sold'), mayWrite('cost'), mayWrite('ownerId'), mayWrite('id')];
+      },
+    };
+    const fieldPermissions = { cost: { write: ['STAFF'] } };
+    const resources = [{ ...products, operations: [...standardOperations, check], fieldPermissions }];
+    const service = await startCrud(platform, { entities: [Product], resources, providers: [guard] });
+    await service.dataSource.getRepository(Product).save(RECORDS.map((each) => ({ ...each })));
+    const put = async (id: number | string, user: typeof ANN, more?: object) => {
+      const headers = { ...user.headers, ...more };
+      const { status, json } = await service.send('PUT', `/products/${id}/check`, { headers });
+      return [status, json.data];
+    };
+    expect(await put(1, ANN)).toEqual([200, [true, false, false, false]]);
+    expect(await put(1, STAFF)).toEqual([200, [true, true, true, false]]);
+    expect((await put('x', ANN))[0]).toBe(400);
+    expect((await put(4, ANN))[0]).toBe(404);
+    expect((await put(2, ANN))[0]).toBe(403);
+    expect((await put(1, ANN, { 'if-match': '"9"' }))[0]).toBe(412);
+    expect((await put(1, ANN, { 'if-match': '"1"' }))[0]).toBe(200);
+    await service.close();
+  });
+
   it('[8.5] of PUT, PATCH and DELETE describe what `If-Match` answers', async () => {
     const rename: CustomOperation<Product> = {
       ...publish,

@@ -480,8 +480,8 @@ describe('with AuthModule', () => {
     for (const role of ['EDITOR', 'BUYERS'])
       await accounts.ensure({ email: `${role}@x.example`, password: 'long enough 1', role });
     expect(service.logs.slice(before)).toEqual([
-      'warn [AuthModule] No rule or option names the role "EDITORS" that setRole got. Correct the role.',
-      'warn [AuthModule] No rule or option names the role "BUYERS" that create got. Correct the role.',
+      'warn [AuthModule] No rule or option names the role "EDITORS". Correct the role.',
+      'warn [AuthModule] No rule or option names the role "BUYERS". Correct the role.',
     ]);
     await service.close();
   });

@@ -487,6 +487,8 @@ describe.each(PATHS)('the scopes that may be declared, on $database, $path', (wh
     ['Raw', () => ({ rank: Raw((column) => `${column} >= :least AND ${column} < 100`, { least: 2 }) }), ['two']],
     ['a related record', () => ({ team: { name: 'red' } }), ['one']],
     ['the key of a related record', () => ({ team: { id: 2 } }), ['two']],
+    ['a foreign key of related records', () => ({ team: { docs: { teamId: 1 } } }), ['one']],
+    ['alternatives of a related record', () => ({ team: [{ name: 'red' }, { docs: { teamId: 2 } }] }), ['one', 'two']],
     ['a promise', async () => ({ title: 'one' }), ['one']],
     ['nothing', () => ({}), ['one', 'two', 'three']],
   ])('[9.1] a scope may have %s', async (_what, current, expected) => {

@@ -2,6 +2,7 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import {
   AuthUser,
+  type BatchResult,
   CrudController,
   CrudModule,
   type CrudOptions,
@@ -129,6 +130,19 @@ it('[1] types records as clients receive them', () => {
   isTrue<Equal<Envelope<{ exists: boolean }>['data']['exists'], boolean>>();
 });
 
+it('[9.1] types scopes by the entity and those of its relations', () => {
+  const article = { entity: Article, endpoint: '/a' } as const;
+  types(() => CrudController({ ...article, scope: ({ user }) => (user ? { authorId: user.id } : false) }));
+  types(() =>
+    CrudController({
+      ...article,
+      scope: ({ user }) => (user ? { author: { articles: { editorId: user.id, author: { id: user.id } } } } : false),
+    }),
+  );
+  // @ts-expect-error a misspelt field of a related entity
+  types(() => CrudController({ ...article, scope: () => ({ author: { articles: { editrId: 1 } } }) }));
+});
+
 it('[4.7] an override may answer another shape, and `super` keeps its types', () => {
   @Controller()
   class Overridden extends CrudController(base) {
@@ -217,6 +231,8 @@ it('[8.2] types batches as their single operations', () => {
       isTrue<Equal<(typeof data)[number]['authorId'], number>>();
       const { data: none } = await super.deleteMany({ ids: '1,2' });
       isTrue<Equal<typeof none, null>>();
+      const { data: each } = await super.createMany(body, { atomic: 'false' });
+      isTrue<Equal<typeof each, readonly BatchResult<CrudRecord<Article>>[]>>();
       return data.map(({ title }) => title);
     }
   }

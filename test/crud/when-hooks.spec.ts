@@ -159,6 +159,36 @@ describe.each(PLACES)(
   },
 );
 
+/** Tells after the commit, and how many records the database has then. */
+class TellingController extends CrudController({ entity: Invoice, endpoint: '/telling', enableBatch: true }) {
+  override whenUpdated(record: CrudRecord<Invoice>, _before: CrudRecord<Invoice>, context: HookContext): void {
+    const { afterCommit, manager } = context;
+    afterCommit(async () => {
+      const { title } = record;
+      ran.push(`${title} ${await manager.connection.getRepository(Invoice).countBy({ title })}`);
+      if (title === 'broken') throw new Error('It broke.');
+    });
+    if (record.title === 'refused') throw new ConflictException();
+  }
+}
+
+it.each(PLACES)('[8.9] afterCommit runs work before the response on $platform and $database', async (place) => {
+  ran.length = 0;
+  const resources = [TellingController];
+  const service = await startCrud(place.platform, { database: place.database, entities: [Invoice], resources });
+  for (const title of ['a', 'b']) await service.post('/telling', { title });
+  const patch = async (path: string, json: object): Promise<number> =>
+    (await service.send('PATCH', `/telling${path}`, { json })).status;
+  const items = (...titles: string[]): object => ({ items: titles.map((title, index) => ({ id: index + 1, title })) });
+  expect([await patch('/1', { title: 'c' }), ran]).toEqual([200, ['c 1']]);
+  expect([await patch('/1', { title: 'refused' }), ran]).toEqual([409, ['c 1']]);
+  expect([await patch('/batch', items('d', 'refused')), ran]).toEqual([409, ['c 1']]);
+  expect([await patch('/batch', items('e', 'e')), ran]).toEqual([200, ['c 1', 'e 2', 'e 2']]);
+  expect([await patch('/1', { title: 'broken' }), ran.at(-1)]).toEqual([200, 'broken 1']);
+  expect(service.logs.join('\n')).toContain('afterCommit of Invoice failed.');
+  await service.close();
+});
+
 /** As a mixin of an application: it extends any generated controller of invoices. */
 function Audited(Base: GeneratedControllerClass<Invoice>) {
   class AuditedController extends Base {

@@ -170,7 +170,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       ['a name with a control character', { name: 'a\u0000b' }, 'name: expected'],
       ['a name that is not well-formed', { name: '\ud800' }, 'name: expected'],
       ['a number as name', { name: 7 }, 'name: expected'],
-      ['a role that the user lacks', { roles: ['ADMIN'] }, 'roles: expected an array of roles that you have (USER)'],
+      ['a role that the user lacks', { roles: ['ADMIN'] }, 'roles: expected an array of roles of the user (USER)'],
       ['the role of keys', { roles: ['KEY'] }, 'roles: expected'],
       ['the role of logins', { roles: ['LOGIN'] }, 'roles: expected'],
       ['roles that are no array', { roles: 'USER' }, 'roles: expected'],
@@ -402,7 +402,7 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
       const refused = answers.filter(({ status }) => status !== 201);
       expect(refused).toHaveLength(10);
       expect(new Set(refused.map((each) => expectFailure(each, 409)))).toEqual(
-        new Set(['You have 50 keys, which is the most. Delete one first']),
+        new Set(['A user has at most 50 keys. Delete one first']),
       );
       const keys = await list(ann);
       expect(keys).toHaveLength(50);

@@ -1,5 +1,6 @@
 /** What lasts longer than a session needs a fresh proof of its user, besides the token. */
 import { AuthSession, sessions } from 'declarest';
+import { waysIn } from 'declarest-logins/administration';
 import { apiKeys } from 'declarest-logins/api-keys';
 import { oidc } from 'declarest-logins/oidc';
 import { passkeys } from 'declarest-logins/passkeys';
@@ -49,7 +50,7 @@ const LASTING: Record<string, readonly [body: object, status: number]> = {
 };
 
 it('[2.9] [issue 18] each endpoint of the package that needs a token and changes something is listed here', () => {
-  const changing = [sessions(), ...OTHERS]
+  const changing = [sessions(), ...OTHERS, waysIn()]
     .flatMap(({ endpoints = [] }) => endpoints)
     .filter(({ access, route }) => access !== 'public' && !route.startsWith('GET '));
   expect(changing.flatMap(({ needsProof, route }) => (needsProof ? [route] : []))).toEqual([
@@ -58,6 +59,8 @@ it('[2.9] [issue 18] each endpoint of the package that needs a token and changes
     'POST passkeys/options',
     'DELETE passkeys/:id',
     'POST identities/:id',
+    'DELETE users/:id/ways-in/:kind/:way',
+    'POST users/:id/keys',
   ]);
   expect(changing.flatMap(({ needsProof, route }) => (needsProof ? [] : [route]))).toEqual([
     'POST logout-all',

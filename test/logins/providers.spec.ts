@@ -1,12 +1,13 @@
 /** GitHub, providers that are away or wrong, clocks, and the options of `oidc`. */
 import { createServer, type RequestListener } from 'node:http';
-import { AuthUser, InvalidOptionError, mailedLinks } from 'declarest';
+import { AuthEvents, AuthUser, InvalidOptionError, mailedLinks, UserAccounts } from 'declarest';
 import { ExternalIdentity, type ExternalUserFields, oidc } from 'declarest-logins/oidc';
 import type { OidcOptions, OidcProvider } from 'declarest-logins/oidc';
 import { ForbiddenException } from '@nestjs/common';
 import { Column, DataSource, Entity } from 'typeorm';
 import { AUTH, bootAuth, expectFailure, PASSWORD, unique } from '../auth/auth-app.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
+import { payloadOf } from './authenticator-app.js';
 import { startGithub } from './github-server.js';
 import { CLIENT, listen, startProvider, stop } from './identity-provider.js';
 import { BASE, type OidcApp, startOidc } from './oidc-app.js';
@@ -243,6 +244,62 @@ describe.each(ONE_PLATFORM)('on %s', (platform) => {
     expectFailure(await (await start(main(provider.issuer))).logIn(subject), 401);
   });
 
+  describe('the option `update`', () => {
+    const update: NonNullable<OidcOptions['update']> = ({ claims: { preferred_username: group } }, { role }) => {
+      if (group === 'gone') throw new ForbiddenException('Employees only');
+      if (group === 'wrong') return { email: 'eve@shop.example' } as never;
+      return { role: group === 'sales' ? 'STAFF' : 'CUSTOMER', lastName: `was ${role}` };
+    };
+
+    it('changes the user at each later login, before its tokens', async () => {
+      const provider = await provide();
+      const app = await start({ ...main(provider.issuer), update }, { auth: { registrationRole: 'CUSTOMER' } });
+      const changed: unknown[] = [];
+      app.app.get(AuthEvents, { strict: false }).on('user.changed', ({ fields }) => void changed.push(fields));
+      const logIn = async (group: string) => {
+        provider.accounts.set('ann', { ...person, preferred_username: group });
+        return app.logIn('ann');
+      };
+      // The first login is a registration, which has its own function.
+      expect((await logIn('sales')).json.data.user).toMatchObject({ role: 'CUSTOMER', lastName: null });
+      const { user, token } = (await logIn('sales')).json.data;
+      expect([user.role, payloadOf(token).roles]).toEqual(['STAFF', ['STAFF']]);
+      expect(await app.row({ id: user.id })).toMatchObject({ role: 'STAFF', lastName: 'was CUSTOMER' });
+      expect((await logIn('sales')).json.data.user.role).toBe('STAFF');
+      expect((await logIn('sales')).json.data.user.role).toBe('STAFF');
+      // The last one has changed nothing.
+      expect(changed).toEqual([['role', 'lastName'], ['lastName']]);
+      expect((await logIn('none')).json.data.user.role).toBe('CUSTOMER');
+      expect(expectFailure(await logIn('gone'), 403)).toBe('Employees only');
+      expect(expectFailure(await logIn('wrong'))).toMatch(/^email: not accepted here/);
+      expect(await app.row({ id: user.id })).toMatchObject({ role: 'CUSTOMER', email: person.email });
+    });
+
+    it('takes the role of no last ADMIN, and asks for nobody who is inactive', async () => {
+      const provider = await provide();
+      const asked = vi.fn(update);
+      const app = await start({ ...main(provider.issuer), update: asked });
+      const accounts = app.app.get(UserAccounts, { strict: false });
+      provider.accounts.set('ann', person);
+      const { id } = (await app.logIn('ann')).json.data.user;
+      await accounts.setRole(id, 'ADMIN');
+      expect(expectFailure(await app.logIn('ann'), 409)).toContain('This is the last active user with the role ADMIN');
+      const [other] = await Promise.all(
+        ['ben', 'cid'].map((name) =>
+          accounts.create({ email: `${name}@shop.example`, password: PASSWORD, role: 'ADMIN' }),
+        ),
+      );
+      expect((await app.logIn('ann')).json.data.user.role).toBe('CUSTOMER');
+      // Who is found by the verified address is changed too.
+      provider.accounts.set('ben', { ...person, email: 'ben@shop.example' });
+      expect((await app.logIn('ben')).json.data.user).toMatchObject({ id: other?.id, role: 'CUSTOMER' });
+      await accounts.setActive(id, false);
+      asked.mockClear();
+      expectFailure(await app.logIn('ann'), 401);
+      expect(asked).not.toHaveBeenCalled();
+    });
+  });
+
   describe('the option `register`', () => {
     @Entity('member_of_shop')
     class Member extends AuthUser {
@@ -346,7 +403,7 @@ describe('wrong options', () => {
     [
       'an unknown option',
       { providers: { main: valid }, x: 1 },
-      /The options of oidc must be .* providers, register, got "x"/,
+      /The options of oidc must be .* providers, register, update, got "x"/,
     ],
     ['an unknown option of a provider', provider({ scope: 'x' }), /option `providers.main` must be .* got "scope"/],
     [
@@ -397,6 +454,7 @@ describe('wrong options', () => {
       { providers: { a: valid, b: valid } },
       /option `providers` must be providers with different redirectUris/,
     ],
+    ['an update that is no function', { ...provider({}), update: {} }, /option `update` must be a function/],
     [
       'a register that is text',
       { ...provider({}), register: 'yes' },

@@ -10,6 +10,7 @@ import {
   CrudModule,
   type CrudResource,
   type CustomOperation,
+  IdempotencyKey,
   LoginMethod,
   standardOperations,
 } from 'declarest';
@@ -23,6 +24,7 @@ import {
   PrimaryGeneratedColumn,
   type DataSourceOptions,
 } from 'typeorm';
+import { authModule } from '../access/ruled-app.js';
 import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
 import { createDatabase, DATABASES } from '../harness/databases.js';
 import { DescribedApi, documentOf, type Described, type Schema } from './described.js';
@@ -284,6 +286,7 @@ describe('generated operations', () => {
     expect(record['maker']).toMatchObject({ anyOf: [{ $ref: '#/components/schemas/Maker' }, { type: 'null' }] });
     expect(record['serial']).toEqual({ type: ['integer', 'string', 'null'] });
     expect(created['serial']).toEqual({ anyOf: [{ $ref: '#/components/schemas/Integer64' }, { type: 'null' }] });
+    expect(record['made']).toMatchObject({ type: ['string', 'null'], format: 'date' });
     expect(api.named('Item')['required']).not.toEqual(expect.arrayContaining(['notes', 'deletedAt', 'maker']));
   });
 
@@ -491,6 +494,44 @@ it('has null beside the schema of an enum, where every generator finds it', asyn
   const priority = { anyOf: [{ type: 'string', enum: ['low', 'high'] }, { type: 'null' }] };
   for (const name of ['Ticket', 'TicketCreate', 'TicketPatch'])
     expect([name, propertiesOf(api, name)['priority']]).toEqual([name, priority]);
+});
+
+it('has the defaults of columns in bodies that create or replace, as clients know them', async () => {
+  const percent = { to: (value: number) => value * 100, from: (value: number) => value / 100 };
+  @Entity()
+  class Draft {
+    @PrimaryGeneratedColumn() id!: number;
+    @Column({ default: 'DRAFT' }) state!: string;
+    @Column({ type: 'simple-enum', enum: ['low', 'high'], default: 'low', nullable: true }) priority!: string | null;
+    @Column({ type: 'date', default: '2026-01-31' }) due!: string;
+    @Column({ type: 'integer', default: 3 }) copies!: number;
+    // SQLite reads the number in the text.
+    @Column({ type: 'double', default: '0.5' }) weight!: number;
+    // A date that only PostgreSQL reads.
+    @Column({ type: 'date', default: 'today' }) since!: string;
+    @Column({ type: 'integer', default: 150, transformer: percent }) share!: number;
+  }
+  const resources = [{ entity: Draft, endpoint: '/drafts', enableBatch: true }];
+  const api = await apiOf({ entities: [Draft], resources });
+  const defaultsOf = (name: string) =>
+    Object.entries(propertiesOf(api, name)).flatMap(([field, schema]) =>
+      'default' in schema ? [[field, schema['default']]] : [],
+    );
+  const known = { state: 'DRAFT', priority: 'low', due: '2026-01-31', copies: 3 };
+  for (const name of ['DraftCreate', 'DraftReplace'])
+    expect([name, Object.fromEntries(defaultsOf(name))]).toEqual([name, known]);
+  // A generated client would send them with each change.
+  for (const name of ['DraftPatch', 'DraftPatchItem']) expect([name, defaultsOf(name)]).toEqual([name, []]);
+});
+
+it('says when a request with a running Idempotency-Key may be repeated', async () => {
+  const api = await apiOf({
+    entities: [Label, IdempotencyKey],
+    resources: [{ entity: Label, endpoint: '/labels', enableIdempotency: true }],
+    imports: [authModule({ defaultAccess: 'public' })],
+  });
+  const headersOf = (id: string) => Object.keys(api.operation(id).responses['409']?.headers ?? {});
+  expect([headersOf('createLabel'), headersOf('updateLabel')]).toEqual([['Retry-After'], []]);
 });
 
 it('requires linked ids, unless another resource includes the record, which has none there', async () => {

@@ -1,4 +1,5 @@
 /** Ordinary packages and extension points of Nest around a generated controller and its twin: one row each. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type CallHandler,
   type CanActivate,
@@ -21,7 +22,7 @@ import { IsNotEmpty } from 'class-validator';
 import { JwtService } from '@nestjs/jwt';
 import { ExtractJwt, Strategy } from 'passport-jwt';
 import { type Observable, tap } from 'rxjs';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, EventSubscriber, PrimaryGeneratedColumn } from 'typeorm';
 import { type Platform, PLATFORMS } from '../harness/platforms.js';
 import { Seen, startTwins, type TwinParts, type Twins } from './twins.js';
 
@@ -52,6 +53,23 @@ class RequestInterceptor implements NestInterceptor {
     const { method } = context.switchToHttp().getRequest<{ method: string }>();
     seen.add(`${method} is call ${++this.calls} of this instance`);
     return next.handle().pipe(tap(() => seen.add(`${method} answers`)));
+  }
+}
+
+const tenant = new AsyncLocalStorage<string>();
+
+/** As interceptors of nestjs-cls and OpenTelemetry. */
+@Injectable()
+class TenantInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return tenant.run('north', () => next.handle());
+  }
+}
+
+@EventSubscriber()
+class TenantRecorder {
+  beforeInsert(): void {
+    seen.add(`insert for ${tenant.getStore()}`);
   }
 }
 
@@ -127,6 +145,18 @@ const ROWS: Row[] = [
         'POST is call 1 of this instance',
         'POST answers',
       ]);
+    },
+  },
+  {
+    name: 'an interceptor with an AsyncLocalStorage',
+    parts: () => ({
+      providers: [globally(APP_INTERCEPTOR, TenantInterceptor)],
+      dataSource: { subscribers: [TenantRecorder] },
+    }),
+    also: async (twins) => {
+      seen.take();
+      await twins.both('POST', '', { text: 'five' });
+      expect(seen.take()).toEqual(['insert for north']);
     },
   },
   {

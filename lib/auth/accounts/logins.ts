@@ -138,7 +138,8 @@ export class Logins {
    * @throws DuplicateUserError, and what hooks throw
    */
   async register(fields: UserFields, request: HttpRequest, wayIn: WayIn): Promise<LoginAnswer | undefined> {
-    const user = await this.users.create({ role: BASE_ROLE, active: true, ...fields, password: NO_PASSWORD });
+    const { registrationRole: role = BASE_ROLE } = this.options;
+    const user = await this.users.create({ role, active: true, ...fields, password: NO_PASSWORD });
     const userId = String(user.id);
     const isAdded = await wayIn.add(userId).catch(async (error: unknown) => {
       // The first error says what is wrong.

@@ -1,8 +1,6 @@
 /** Creates and changes users. Hashes, events and the hooks of plugins belong to each change. */
-import { ConflictException, Inject, Injectable, Logger } from '@nestjs/common';
-import { AccessRules } from '../../access/access-rules.js';
+import { ConflictException, Inject, Injectable } from '@nestjs/common';
 import { ADMIN_ROLE, BASE_ROLE, CallerRoles } from '../../http/caller.js';
-import { describe } from '../../options/invalid-option.js';
 import { Application } from '../../routes/application.js';
 import type { ResolvedAuthOptions } from '../options/resolve-options.js';
 import { PasswordPolicy } from '../passwords/password-policy.js';
@@ -23,8 +21,6 @@ import type { UserFields, UserList, UserQuery } from '../users/user.repository.j
  */
 @Injectable()
 export class UserAccounts {
-  private readonly logger = new Logger('AuthModule');
-
   /** @internal Checks of the package's own user columns, by name. */
   readonly checks: Readonly<Record<keyof typeof USER_CHECKS, Check>>;
 
@@ -32,7 +28,6 @@ export class UserAccounts {
     private readonly users: UserRepository,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
-    private readonly rules: AccessRules,
     @Inject(AUTH_OPTIONS) private readonly options: ResolvedAuthOptions,
     private readonly plugins: AuthPlugins,
     application: Application,
@@ -49,7 +44,6 @@ export class UserAccounts {
    */
   async create(user: NewUser): Promise<AuthUser> {
     const created = await this.store(user);
-    this.warnOfUnnamed(user.role, 'create');
     await this.plugins.accountChanged({ name: 'user.created', userId: String(created.id), user: created });
     return created;
   }
@@ -102,9 +96,7 @@ export class UserAccounts {
    * @throws InvalidUserError for a role that is empty or differs only in case from a known one, and for an unknown id
    */
   async setRole(id: string | number, role: string): Promise<AuthUser> {
-    const fields = checkUser({ role }, this.checks, ['role']);
-    this.warnOfUnnamed(role, 'setRole');
-    return expectUser(id, await this.change(String(id), fields));
+    return expectUser(id, await this.change(String(id), checkUser({ role }, this.checks, ['role'])));
   }
 
   /**
@@ -135,12 +127,12 @@ export class UserAccounts {
   }
 
   /** @internal @throws InvalidUserError naming every invalid field, DuplicateUserError, ServiceUnavailable */
-  async store(user: Readonly<Record<string, unknown>>): Promise<AuthUser> {
+  async store(user: Readonly<Record<string, unknown>>, role = BASE_ROLE): Promise<AuthUser> {
     const added = Object.keys(user).filter((name) => !Object.hasOwn(USER_CHECKS, name) && name !== 'id');
     const checks = { ...this.checks, ...Object.fromEntries(added.map((name) => [name, acceptAny])) };
     const fields = checkUser(user, checks, [this.options.loginField, 'password']);
     const password = await this.hashNew(fields, String(fields['password']));
-    return this.users.create({ role: BASE_ROLE, active: true, ...fields, password });
+    return this.users.create({ role, active: true, ...fields, password });
   }
 
   /** @internal @throws InvalidUserError for a password that is not accepted */
@@ -216,11 +208,6 @@ export class UserAccounts {
     if (!user) return null;
     await this.plugins.accountChanged({ name: 'user.changed', userId: id, user, fields });
     return user;
-  }
-
-  private warnOfUnnamed(role: string | undefined, method: string): void {
-    if (role !== undefined && !this.rules.isNamed(role))
-      this.logger.warn(`No rule or option names the role ${describe(role)} that ${method} got. Correct the role.`);
   }
 
   private async findByLogin({ [this.options.loginField]: login }: NewUser): Promise<AuthUser | null> {

@@ -27,6 +27,7 @@ export class UserFieldRules {
   private readonly changes: Readonly<Record<string, Check>>;
   private readonly nullable: readonly string[];
   readonly required: readonly string[];
+  private readonly role: string | undefined;
   private readonly fields: readonly string[];
   private readonly transformSent: ReturnType<typeof sentTransformer>;
   /** The schemas of the fields that clients may send, for the OpenAPI document. */
@@ -37,7 +38,7 @@ export class UserFieldRules {
     private readonly accounts: UserAccounts,
     policy: PasswordPolicy,
     @Inject(AUTH_OPTIONS)
-    { registration, registrationFields, loginField, userClass, setup }: ResolvedAuthOptions,
+    { registration, registrationFields, registrationRole, loginField, userClass, setup }: ResolvedAuthOptions,
     @Optional() @Inject(DataSource) dataSource?: DataSource,
   ) {
     // Without columns, the `repositoryClass` stores the users outside TypeORM, and decides about the values.
@@ -63,6 +64,7 @@ export class UserFieldRules {
       const advice = 'add them, make them nullable, give them a default, or set registration to false';
       refuseAuthOption('registrationFields', expected, `a list without ${missing.join(', ')}`, advice);
     }
+    this.role = registrationRole;
     this.required = [...new Set([loginField, ...setup.fields, 'password', ...required])];
     const added = registrationFields.map((name) => ({ name, ...columns?.find((column) => column.name === name) }));
     const reads = Object.fromEntries(added.map(({ name, type }) => [name, type?.read ?? acceptAny]));
@@ -81,7 +83,7 @@ export class UserFieldRules {
   }
 
   async register(input: Input): Promise<AuthUser> {
-    return this.accounts.store(checkUser(...this.transform(input, this.checks), this.required));
+    return this.accounts.store(checkUser(...this.transform(input, this.checks), this.required), this.role);
   }
 
   /** Applies class-transformer to the columns that the application adds. */

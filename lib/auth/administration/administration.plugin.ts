@@ -16,6 +16,7 @@ import { checkChanges, USER_SCHEMAS } from '../users/user-checks.js';
 import { readUserQuery } from './user-list.js';
 
 const ADMINS = { anyOf: [ADMIN_ROLE] };
+const NO_ADDRESS = { 409: authFailure('No mail can be sent.', 'This user has no e-mail address') };
 const LAST_ADMIN = { 409: authFailure('It is the last ADMIN.', 'This is the last active user with the role ADMIN') };
 const USER_PAGE = openObject({
   ...MESSAGE,
@@ -31,7 +32,8 @@ const ofUser = ({ id }: { readonly id: JsonSchema }) =>
 
 const unknownUser = (id: string): NotFoundException => new NotFoundException(`User with id ${id} not found`);
 
-async function findUser(services: AuthServices, id: string, caller: Principal): Promise<AuthUser> {
+/** The user whom an administrator reads or changes. @throws 404, 403 where its role is above that of the caller */
+export async function findManagedUser(services: AuthServices, id: string, caller: Principal): Promise<AuthUser> {
   const user = await services.users.findById(id);
   if (!user) throw unknownUser(id);
   expectNotAbove(services, user.role, caller);
@@ -39,10 +41,8 @@ async function findUser(services: AuthServices, id: string, caller: Principal): 
 }
 
 /** A role that includes ADMIN is above it: who has not got it must not get it, nor take it from others. */
-function expectNotAbove({ get }: AuthServices, role: string, { roles }: Principal): void {
-  const { compiled } = get(AccessRules);
-  const expand = (names: readonly string[]) => compiled?.roles.expand(names) ?? names;
-  if (!expand([role]).includes(ADMIN_ROLE) || expand(roles).includes(role)) return;
+function expectNotAbove({ expandRoles }: AuthServices, role: string, { roles }: Principal): void {
+  if (!expandRoles([role]).includes(ADMIN_ROLE) || expandRoles(roles).includes(role)) return;
   throw new AccessRefused([role]);
 }
 
@@ -80,7 +80,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     async run(services, { id, body, user }) {
       const accounts = services.get(UserAccounts);
       const caller = user();
-      const before = await findUser(services, id, caller);
+      const before = await findManagedUser(services, id, caller);
       const { role, active, firstName, lastName } = accounts.checks;
       const checks = { role, active, firstName, lastName };
       const fields: Partial<Pick<AuthUser, 'role' | 'active'>> = checkChanges(body, checks, ['firstName', 'lastName']);
@@ -91,7 +91,9 @@ const ENDPOINTS: readonly Endpoint[] = [
       if (typeof fields.role === 'string') expectNotAbove(services, fields.role, caller);
       const changed = Object.keys(fields).length > 0 ? await accounts.changeKeepingAdmin(id, fields) : before;
       if (!changed) throw unknownUser(id);
-      return { success: true, message: 'User updated', data: { user: services.profileOf(changed) } };
+      const isNamed = typeof fields.role !== 'string' || services.get(AccessRules).isNamed(fields.role);
+      const message = isNamed ? 'User updated' : 'User updated. No rule or option names the role';
+      return { success: true, message, data: { user: services.profileOf(changed) } };
     },
   }),
   accountEndpoint({
@@ -102,13 +104,9 @@ const ENDPOINTS: readonly Endpoint[] = [
     needs: 'resetPassword',
     summary: 'Mail a user a link for a new password',
     parameters: ofUser,
-    answers: {
-      ...ACCEPTED,
-      ...unknown('User'),
-      409: authFailure('No mail can be sent.', 'This user has no e-mail address'),
-    },
+    answers: { ...ACCEPTED, ...unknown('User'), ...NO_ADDRESS },
     async run(services, { id, user: caller }) {
-      const user = await findUser(services, id, caller());
+      const user = await findManagedUser(services, id, caller());
       if (user.email === null) throw new ConflictException('This user has no e-mail address');
       if (!user.active) throw new ConflictException('This user is not active');
       services.get(MailedLinks).startReset(user);
@@ -125,7 +123,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     parameters: ofUser,
     answers: unknown('User'),
     async run(services, { id, user }) {
-      await findUser(services, id, user());
+      await findManagedUser(services, id, user());
       await services.get(UserAccounts).endSessions(id);
     },
   }),

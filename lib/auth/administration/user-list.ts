@@ -1,5 +1,5 @@
 /** The query string of the list of users: the grammar of generated lists, as far as users need it. */
-import { BadRequestException } from '@nestjs/common';
+import { SeveralMessages } from '../../http/failure.js';
 import { queryOf, type HttpRequest } from '../../http/http-request.js';
 import type { UserQuery } from '../users/user.repository.js';
 
@@ -36,7 +36,7 @@ export function readUserQuery(request: HttpRequest): Required<Pick<UserQuery, 'p
     } else if (!part) problems.push(`${name}: not valid`);
     else query = { ...query, ...part };
   }
-  if (problems.length > 0) throw new BadRequestException(problems.join('; '));
+  if (problems.length > 0) throw new SeveralMessages(problems);
   return { page: 1, size: 20, ...query };
 }
 

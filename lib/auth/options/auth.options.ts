@@ -129,6 +129,8 @@ export interface AuthSettings<U extends AuthUser = AuthUser, C extends object = 
   passwordHasher?: PasswordHasher;
   /** Columns added by the application's user class that a client may send to register. @default [] */
   registrationFields?: readonly string[];
+  /** The role of users who register, also by a passkey or at a provider; not `ADMIN`. @default 'USER' */
+  registrationRole?: string;
 }
 
 export interface AuthOptions<U extends AuthUser = AuthUser, C extends object = object>

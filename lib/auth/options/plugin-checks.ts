@@ -4,14 +4,8 @@ import type { RoleHierarchy } from '../../access/role-hierarchy.js';
 import { CREDENTIAL_ROLES } from '../../http/caller.js';
 import { areSomeNames, describe } from '../../options/invalid-option.js';
 import { integer, isFunction, isMethodName, isObject, isOneOf, optional } from '../../options/option-table.js';
-import {
-  plainPath,
-  readOptions,
-  refuseAuthOption,
-  row,
-  type Accepts,
-  type Refuse,
-} from '../../options/option-table.js';
+import { plainPath, readOptions, refuseAuthOption, row } from '../../options/option-table.js';
+import type { Accepts, Refuse } from '../../options/option-table.js';
 import { collectSetup, type CollectedSetup } from '../plugins/collected-setup.js';
 import type { AuthPlugin, Endpoint } from '../plugins/plugin.js';
 import { UserRepository } from '../users/user.repository.js';
@@ -21,13 +15,13 @@ const isEndpointName: Accepts = (name) => isMethodName(name) && name !== 'servic
 const areEndpoints: Accepts = (value) => Array.isArray(value) && value.every(isObject);
 const isEndpointRoute: Accepts = (route) => {
   const [, path = ''] = /^(?:GET|POST|PATCH|PUT|DELETE) (.+)$/.exec(String(route)) ?? [];
-  return plainPath(path.replaceAll(/:id(?=\/|$)/g, 'id')) !== undefined;
+  return plainPath(path.replaceAll(/(^|\/):(?=\w+(?:\/|$))/g, '$1')) !== undefined;
 };
 const isAccess: Accepts = (access) =>
   isOneOf('public', 'authenticated')(access) || areSomeNames((access as { anyOf?: unknown } | null)?.anyOf);
 
 const CORRECT = 'correct or remove it';
-const HOOKS = ['setup', 'authenticate', 'beforeLogin', 'issue', 'accountChanged', 'describe'];
+const HOOKS = ['setup', 'authenticate', 'beforeLogin', 'issue', 'accountChanged', 'waysIn', 'describe'];
 const PLUGIN = {
   endpoints: row<readonly Endpoint[]>([], 'an array of endpoints', areEndpoints, CORRECT),
   tables: row<unknown>([], 'an array of entities', Array.isArray, CORRECT),
@@ -36,7 +30,7 @@ const PLUGIN = {
 };
 const ENDPOINT = {
   name: row('', 'a name such as "usePin", and no hook, "then" or "services"', isEndpointName, 'choose another name'),
-  route: row('', 'a verb and a path such as "POST pins/:id"', isEndpointRoute, 'name no parameter but :id'),
+  route: row('', 'a verb and a path such as "POST pins/:id"', isEndpointRoute, 'use parameters such as :id'),
   access: row<unknown>('public', '"public", "authenticated" or { anyOf } with a role', isAccess, CORRECT),
   status: integer(200, 200, 299),
   run: row<unknown>(undefined, 'a function', isFunction, 'return the body of the answer'),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Logger, type Type } from '@nestjs/common';
 import { ACCESS_SETTINGS } from '../../access/access-options.js';
+import { ADMIN_ROLE } from '../../http/caller.js';
 import { isEntity } from '../../entities/declared-entities.js';
 import { areNames, expectKnownNames, isClass, isProduction } from '../../options/invalid-option.js';
 import { flag, integer, isFunction, isObject, isOneOf, optional } from '../../options/option-table.js';
@@ -12,6 +13,7 @@ import type { CollectedSetup } from '../plugins/collected-setup.js';
 import type { AuthPlugin } from '../plugins/plugin.js';
 import { resolveThrottle, type ThrottleSettings } from '../throttle/throttle-options.js';
 import { AuthUser } from '../users/auth-user.js';
+import { USER_CHECKS } from '../users/user-checks.js';
 import { UserRepository, type LoginField } from '../users/user.repository.js';
 import type { AuthSettings, AuthStaticOptions } from './auth.options.js';
 import { resolveSecrets } from './jwt-secret.js';
@@ -25,7 +27,6 @@ const logger = new Logger('AuthModule');
 const MAX_HOURS = 2_000_000_000;
 const CLAIMS_ADVICE = 'set for example (user) => ({ tenantId: user.tenantId })';
 const EXTEND_ADVICE = 'extend it, or remove the option';
-const FIELDS_ADVICE = 'set an array such as ["phone"]';
 const LINKS_ADVICE = 'set the address of the front end, such as "https://shop.example/account"';
 const LOGIN_METHODS = 'LoginMethod.EMAIL or LoginMethod.USERNAME';
 const MAILER_ADVICE = 'give useClass, useExisting, useValue or useFactory';
@@ -43,6 +44,7 @@ const isUserClass: Accepts = (value) => isClass(value) && value.prototype instan
 const isRepository: Accepts = (value) => isClass(value) && value.prototype instanceof UserRepository;
 const inheritsId: Accepts = (value) =>
   !Reflect.hasOwnMetadata('design:type', (value as Type<AuthUser>).prototype, 'id');
+const isRegistrationRole: Accepts = (role) => role !== ADMIN_ROLE && 'value' in USER_CHECKS.role(role);
 const arePlugins: Accepts = (value) =>
   Array.isArray(value) && value.every((each) => isObject(each) && isText(each['name']));
 const isBasePath: Accepts = (path) => plainPath(path) !== undefined;
@@ -75,7 +77,8 @@ const SETTINGS = {
   jwtExpirationHours: positive(24, 'hours', MAX_HOURS),
   bcryptRounds: integer(12, 4, 31),
   passwordHasher: optional<PasswordHasher>('an object with hash, verify and needsRehash', isHasher, HASHER_ADVICE),
-  registrationFields: row<readonly string[]>([], 'an array of non-empty names', areNames, FIELDS_ADVICE),
+  registrationFields: row<readonly string[]>([], 'an array of non-empty names', areNames, 'set for example ["phone"]'),
+  registrationRole: optional<string>('a role other than "ADMIN"', isRegistrationRole, 'set for example "CUSTOMER"'),
   issuer: optional<string>('a string', isText, 'set for example "https://shop.example"'),
   audience: optional<string>('a string', isText, 'set for example "https://api.shop.example"'),
   claims: optional<AuthSettings['claims']>('a function', isFunction, CLAIMS_ADVICE),

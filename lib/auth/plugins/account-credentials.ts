@@ -1,11 +1,7 @@
 /** How AuthModule identifies users: by its own access tokens, then by plugins. The database says what a user may now. */
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  guardedLookup,
-  type CredentialReader,
-  type Credentials,
-  type Identified,
-} from '../../access/identity/authenticator.js';
+import { guardedLookup, type Credentials } from '../../access/identity/authenticator.js';
+import type { CredentialReader, Identified } from '../../access/identity/authenticator.js';
 import { BASE_ROLE, CallerRoles, CREDENTIAL_ROLES, type Authentication } from '../../http/caller.js';
 import type { HttpRequest } from '../../http/http-request.js';
 import { Application } from '../../routes/application.js';

@@ -26,6 +26,18 @@ interface ServiceOptions {
   readonly serverSecrets: readonly (string | Buffer)[];
   /** @internal */
   readonly parseId: (text: string) => string | number;
+  /** @internal */
+  readonly plugins: readonly { waysIn?(services: AuthServices): WayInKind }[];
+}
+
+/** What lets users in by a plugin, such as their keys. */
+export interface WayInKind {
+  /** Such as `key`. */
+  readonly kind: string;
+  /** As their user may see them, without secrets. */
+  list(userId: string): Promise<readonly { readonly id: string }[]>;
+  /** Ends one, also the last one. @returns whether the user has had it */
+  revoke(userId: string, id: string): Promise<boolean>;
 }
 
 /** The names of the endpoints, by method and path. */
@@ -73,6 +85,9 @@ export class AuthServices {
 
   /** A user as `me` shows it, without added columns. */
   readonly profileOf = (user: AuthUser): ReturnType<typeof profileOf> => profileOf(user, this.options);
+
+  /** What lets users in, besides the password: a kind for each plugin that has one. */
+  readonly waysIn = (): readonly WayInKind[] => this.options.plugins.flatMap((each) => each.waysIn?.(this) ?? []);
 
   /**
    * Runs work after the answer, whose time then does not depend on it. At shutdown, the application waits up to 10 s for it.

@@ -3,7 +3,6 @@ import type { TokenKey } from '../tokens/access-tokens.js';
 import type { UserRepository } from '../users/user.repository.js';
 import type { AuthPlugin } from './plugin.js';
 
-/** What all plugins together have asked for. */
 export interface CollectedSetup {
   /** The plugin that needs a mailer. */
   mailing?: AuthPlugin;
@@ -19,14 +18,7 @@ export interface CollectedSetup {
 }
 
 export function collectSetup(plugins: readonly AuthPlugin[]): CollectedSetup {
-  const all: CollectedSetup = {
-    methods: [],
-    fields: [],
-    roles: [],
-    lifetimes: [],
-    readsCookies: false,
-    tokenKeys: [],
-  };
+  const all: CollectedSetup = { methods: [], fields: [], roles: [], lifetimes: [], readsCookies: false, tokenKeys: [] };
   for (const plugin of plugins)
     plugin.setup?.({
       needMailer: () => void (all.mailing ??= plugin),

@@ -53,23 +53,14 @@ export const dataAnswer = (description: string, data: Readonly<Record<string, Js
 
 export const ACCEPTED = { 202: jsonResponse('Accepted', openObject(MESSAGE)) };
 export const INVALID = { 400: authFailure('A field is not valid.', 'password: expected at least 8 characters') };
-export const LIMITED = {
-  429: {
-    ...authFailure('Too many failures before.', 'Too many attempts, try again in 4 seconds'),
-    headers: RETRY_AFTER,
-  },
-};
+const TOO_MANY = authFailure('Too many failures before.', 'Too many attempts, try again in 4 seconds');
+export const LIMITED = { 429: { ...TOO_MANY, headers: RETRY_AFTER } };
 export const unauthorizedOr = (description: string, message: string) => {
   const schema = { anyOf: [refTo(AUTH_FAILURE.name), refTo(REFUSAL.name)] };
   return { 401: jsonResponse(description, schema, { success: false, message }) };
 };
+const wrong = (description: string) => ({ ...unauthorizedOr(description, 'Invalid credentials'), ...LIMITED });
 /** The answers of endpoints that ask for the password again. */
-export const WRONG_PASSWORD = {
-  ...unauthorizedOr('The token or the password is not valid.', 'Invalid credentials'),
-  ...LIMITED,
-};
-export const WRONG_PROOF = {
-  ...unauthorizedOr('The token or the proof is not valid, or the login is too old.', 'Invalid credentials'),
-  ...LIMITED,
-};
+export const WRONG_PASSWORD = wrong('The token or the password is not valid.');
+export const WRONG_PROOF = wrong('The token or the proof is not valid, or the login is too old.');
 export const unknown = (name: string) => ({ 404: authFailure('There is none.', `${name} with id 7 not found`) });

@@ -6,6 +6,7 @@ import { outsideOfTransactions } from '../../database/transactions.js';
 import { hasBody, jsonBodyOf, type JsonObject } from '../../http/json-body.js';
 import { AccessRefused, AuthenticationRequired } from '../../http/refusal.js';
 import type { HeaderWriter, HttpRequest } from '../../http/http-request.js';
+import { prefersProblem } from '../../problem-details/accept.js';
 import { declareRoute } from '../../routes/declared-route.js';
 import { failureFilter } from '../../routes/failure-filter.js';
 import type { Attempt } from '../throttle/attempt.js';
@@ -18,7 +19,14 @@ import { AuthServices } from './auth-services.js';
 import type { AuthPlugin, Endpoint, EndpointCall } from './plugin.js';
 import { Proofs } from './proofs.js';
 
-const AuthFailureFilter = failureFilter(({ message, members }) => ({ ...members, success: false, message }));
+const filterOf = (hasFields: (request: HttpRequest) => boolean) =>
+  failureFilter(({ message, fields, members }, request) => {
+    return { ...members, success: false, message, ...(fields && hasFields(request) && { fields }) };
+  });
+const AuthFailureFilter = filterOf(() => true);
+/** Their JSON has no `fields` (contract 2.3). Problem details of them have. */
+const GIVEN = ['register', 'login'];
+const GivenFailureFilter = filterOf(prefersProblem);
 
 const BASE_PATH = 'AuthModule option `authBasePath`';
 
@@ -30,7 +38,6 @@ export function endpointController(
 ): Type<unknown> {
   @Controller()
   @UseGuards(noStore)
-  @UseFilters(AuthFailureFilter)
   class AccountController {
     constructor(readonly services: AuthServices) {}
   }
@@ -47,6 +54,7 @@ export function endpointController(
     const decorators = [
       RequestMapping({ method: RequestMethod[verb], path: path.startsWith('/') ? path : `${basePath}/${path}` }),
       HttpCode(status),
+      UseFilters(GIVEN.includes(name) ? GivenFailureFilter : AuthFailureFilter),
     ];
     Object.assign(prototype, methods);
     Req()(prototype, name, 0);

@@ -1,8 +1,7 @@
 /** Tokens of another issuer beside those of AuthModule: each stands for a stored user, whom the application names. */
 import { sourceReaderProvider, type SourceReader } from '../../access/identity/source-reader.js';
 import { sourceOf, tokenSourceOf, type AuthenticateOption } from '../../access/identity/user-source.js';
-import type { Authentication, Principal } from '../../http/caller.js';
-import type { HttpRequest } from '../../http/http-request.js';
+import type { Principal } from '../../http/caller.js';
 import { describe, expectKnownNames, InvalidOptionError } from '../../options/invalid-option.js';
 import { isFunction } from '../../options/option-table.js';
 import type { AuthUser } from '../users/auth-user.js';
@@ -45,11 +44,7 @@ export function externalTokens(options: ExternalTokensOptions): AuthPlugin {
   if (!isFunction(userOf))
     throw new InvalidOptionError('externalTokens option `userOf`', 'a function', describe(userOf), ADVICE);
   const reader = Symbol('declarest.externalTokens');
-  const identify = async (
-    services: AuthServices,
-    request: HttpRequest,
-    bearer: Authentication,
-  ): Promise<Authentication> => {
+  const identify: NonNullable<AuthPlugin['authenticate']> = async (services, request, bearer) => {
     const found = (await services.get<SourceReader>(reader).read(request, bearer)) ?? bearer;
     const user = found.principal && (await userOf(found.principal, services));
     if (!user) return { ...bearer, ...(found.failure && { failure: found.failure }) };

@@ -11,7 +11,7 @@ import type { ClientInfo } from '../../http/client-info.js';
 import type { AuthUser } from '../users/auth-user.js';
 import type { Texts } from '../users/user-checks.js';
 import type { UserFields } from '../users/user.repository.js';
-import type { AuthServices } from './auth-services.js';
+import type { AuthServices, WayInKind } from './auth-services.js';
 import type { Answers, DocumentParts, LoginDocument } from './document-parts.js';
 import type { PluginSetup } from './plugin-setup.js';
 
@@ -231,6 +231,9 @@ export interface AuthPlugin {
    * @returns how many sessions it has ended
    */
   accountChanged?(services: AuthServices, change: AccountChange): Promise<number | void> | number | void;
+
+  /** What lets users in by the plugin: administrators list and revoke it. */
+  waysIn?(services: AuthServices): WayInKind;
 
   /** Describes in the OpenAPI document what its hooks add to logins. */
   describe?(): LoginDocument;

@@ -32,19 +32,19 @@ const SESSION_SCHEMA: NamedSchema = {
   }),
 };
 
+const SESSIONS = { type: 'array', items: refTo(SESSION_SCHEMA.name) };
 const REFRESH_TOKEN = { refreshToken: { ...TEXT, description: 'For `refresh`, once.' } };
 const EXPIRES_IN = { expiresIn: { type: 'integer', description: 'Seconds until `token` expires.', examples: [900] } };
 const membersOf = ({ isInCookie }: SessionSettings) => ({ ...(!isInCookie && REFRESH_TOKEN), ...EXPIRES_IN });
 
 const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-const toSessionView = ({ id, createdAt, lastUsedAt, userAgent, address }: AuthSession, current?: string) => ({
+const toSessionView = ({ id, createdAt, lastUsedAt, userAgent, address }: AuthSession) => ({
   id,
   createdAt: timeOf(createdAt),
   lastUsedAt: timeOf(lastUsedAt),
   userAgent,
   address,
-  current: id === current,
 });
 
 const invalidToken = (): UnauthorizedException => new UnauthorizedException('Invalid refresh token');
@@ -135,16 +135,11 @@ const SESSION_ENDPOINTS: readonly Endpoint[] = [
     name: 'findSessions',
     route: 'GET sessions',
     summary: 'List own sessions',
-    answers: {
-      200: jsonResponse(
-        'The 100 used last',
-        openObject({ success: TRUE, data: { type: 'array', items: refTo(SESSION_SCHEMA.name) } }),
-      ),
-    },
+    answers: { 200: jsonResponse('The 100 used last', openObject({ success: TRUE, data: SESSIONS })) },
     async run({ get }, { user, request }) {
       const current = authenticationOf(request)?.session;
       const own = await get(SessionStore).listOf(String(user().id));
-      return { success: true, data: own.map((each) => toSessionView(each, current)) };
+      return { success: true, data: own.map((each) => ({ ...toSessionView(each), current: each.id === current })) };
     },
   }),
   accountEndpoint({
@@ -191,6 +186,11 @@ export function sessions(options: SessionOptions = {}): AuthPlugin {
     },
     hasSession: async ({ get }, ...session) => (await get(SessionStore).find(...session)) !== undefined,
     accountChanged: ({ get }, change) => get(Sessions).onAccountChange(change),
+    waysIn: ({ get }) => ({
+      kind: 'session',
+      list: async (userId) => (await get(SessionStore).listOf(userId)).map(toSessionView),
+      revoke: (userId, id) => get(Sessions).endOwn(userId, id),
+    }),
     decidesBy: {
       accessTokenSeconds: settings.accessTokenSeconds,
       refreshTokenMs: settings.refreshTokenMs,

@@ -1,8 +1,8 @@
 /** The answer to a taken e-mail address or username. */
-import { BadRequestException } from '@nestjs/common';
+import { SeveralMessages } from '../../http/failure.js';
 
 /** Thrown by a repository when a unique value is taken. Nest answers 400 when a controller lets it through. */
-export class DuplicateUserError extends BadRequestException {
+export class DuplicateUserError extends SeveralMessages {
   override readonly name = 'DuplicateUserError';
 
   /**
@@ -13,6 +13,6 @@ export class DuplicateUserError extends BadRequestException {
     readonly field: string,
     readonly value: string,
   ) {
-    super(`User with ${field} ${value} already exists`);
+    super([`User with ${field} ${value} already exists`], field);
   }
 }

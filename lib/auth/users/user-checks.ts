@@ -1,4 +1,5 @@
 /** Validation of user fields. Messages never repeat a password. */
+import { Logger } from '@nestjs/common';
 import { dateTime } from '../../entities/calendar-types.js';
 import { guardEntity } from '../../entities/entity-guard.js';
 import type { JsonSchema } from '../../entities/json-schema.js';
@@ -28,14 +29,12 @@ const EMAIL =
 /** Trims and lower-cases ASCII text only: `toLowerCase` would turn the Kelvin sign into the letter `k`. */
 const normalizeEmail = (text: string): string => (/^\p{ASCII}*$/u.test(text) ? text.trim().toLowerCase() : text);
 
-const lengthOf = (text: string): number => [...text].length;
-
 const text =
   (min: number, max: number, expected: string, isValid = (_text: string): boolean => true): Check =>
   (value) =>
     typeof value === 'string' &&
-    lengthOf(value) >= min &&
-    lengthOf(value) <= max &&
+    [...value].length >= min &&
+    [...value].length <= max &&
     value.isWellFormed() &&
     !/\p{Cc}/u.test(value) &&
     isValid(value)
@@ -64,13 +63,15 @@ const readRole = text(
 
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase();
 
-/** Roles compare exactly: another case of a known role would be a role of its own. */
+/** Roles compare exactly: another case of a known role would be a role of its own. One that nothing names is logged. */
 function checkRole(value: unknown, roles?: CallerRoles): Reading {
   const isOfCredential = roles?.hasKeys && (Object.values(CREDENTIAL_ROLES) as unknown[]).includes(value);
   const read: Reading = isOfCredential ? { expected: 'a role that users may have' } : readRole(value);
   const known = new Set([BASE_ROLE, ADMIN_ROLE, ...(roles?.names ?? [])]);
   if ('expected' in read || known.has(read.value as string)) return read;
   const meant = [...known].find((name) => foldCase(name) === foldCase(read.value as string));
+  if (meant === undefined && roles && roles.names.size > 0)
+    new Logger('AuthModule').warn(`No rule or option names the role ${JSON.stringify(read.value)}. Correct the role.`);
   return meant === undefined ? read : { expected: `the role as rules and options write it, ${JSON.stringify(meant)}` };
 }
 
@@ -163,8 +164,7 @@ export const readTexts = <R extends string, O extends string = never>(
   body: JsonObject,
   required: readonly R[],
   optional: readonly O[] = [],
-): Texts<R, O> =>
-  checkUser(body, Object.fromEntries([...required, ...optional].map((name) => [name, checkText])), required) as Texts<
-    R,
-    O
-  >;
+): Texts<R, O> => {
+  const texts = Object.fromEntries([...required, ...optional].map((name) => [name, checkText]));
+  return checkUser(body, texts, required) as Texts<R, O>;
+};

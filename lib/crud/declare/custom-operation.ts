@@ -53,6 +53,10 @@ export interface OperationContext<T extends object> {
   find(selection?: RecordSelection<T>): Promise<CrudRecord<T>[]>;
   /** How many records the caller may see. */
   count(where?: ScopeResult<T>): Promise<number>;
+  /** Refuses as a PATCH of the record, for slow work before one, such as an upload. @throws 400, 403, 404, 412, 428 */
+  assertChangeable(id: string): Promise<void>;
+  /** Whether the caller may change a field: by `fieldPermissions`, and unless the server sets it. */
+  mayWrite(field: keyof CrudRecord<T> & string): boolean;
 }
 
 /**

@@ -19,10 +19,7 @@ export interface Envelope<T> {
 export interface ListMetadata {
   /** Only in a paged list. */
   readonly pagination?: Pagination;
-  /**
-   * The included relations of which `maxIncluded` left some records out. Otherwise, of an unpaged list with
-   * `maxListSize`: whether there were more records.
-   */
+  /** The included relations that `maxIncluded` cut. Without them, of a list with `maxListSize`: whether it was cut. */
   readonly truncated?: boolean | readonly string[];
 }
 

@@ -1,9 +1,12 @@
 /** The methods of generated controllers, which a subclass calls and overrides. */
 import type { StreamableFile } from '@nestjs/common';
 import type { JsonObject } from '../../http/json-body.js';
-import type { Envelope, ListQuery } from './envelope.js';
+import type { BatchResult, Envelope, ListQuery } from './envelope.js';
 import type { GeneratedHooks } from './generated-hooks.js';
-import type { AggregateRow } from './record-types.js';
+import type { AggregateRow, CrudRecord } from './record-types.js';
+
+type NotAtomic = ListQuery & { readonly atomic: 'false' };
+type BatchResults<D> = Omit<Envelope<null>, 'data'> & { readonly data: readonly BatchResult<D>[] };
 
 /**
  * The operations of a generated controller. A subclass overrides those that it wants to change, and calls `super` for
@@ -135,7 +138,7 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
    * @throws BadRequestException naming every wrong field, such as `items[3].price`
    * @example const { data } = await this.createMany({ items: [{ name: 'Lamp' }, { name: 'Chair' }] });
    */
-  createMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
+  createMany<R = BatchResults<CrudRecord<T>>>(body: JsonObject, query: NotAtomic): Promise<NoInfer<R>>;
   createMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
 
   /**
@@ -144,7 +147,7 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
    * @param query `atomic` as in `createMany`
    * @example const { data } = await this.patchMany({ items: [{ id: 1, stock: 5 }, { id: 2, stock: 0 }] });
    */
-  patchMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
+  patchMany<R = BatchResults<CrudRecord<T>>>(body: JsonObject, query: NotAtomic): Promise<NoInfer<R>>;
   patchMany<R = Envelope<T[]>>(body: JsonObject, query?: ListQuery): Promise<NoInfer<R>>;
 
   /**
@@ -152,7 +155,7 @@ export interface GeneratedController<T extends object> extends GeneratedHooks<T>
    * @param query `ids`, and `atomic` as in `createMany`
    * @example await this.deleteMany({ ids: '1,2' });
    */
-  deleteMany<R = Envelope<null>>(query: ListQuery): Promise<NoInfer<R>>;
+  deleteMany<R = BatchResults<null>>(query: NotAtomic): Promise<NoInfer<R>>;
   deleteMany<R = Envelope<null>>(query: ListQuery): Promise<NoInfer<R>>;
 }
 

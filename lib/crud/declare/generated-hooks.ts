@@ -12,6 +12,8 @@ export interface HookContext {
   readonly request: HttpRequest | undefined;
   /** TypeORM's manager of the transaction. After the commit, that of the data source. */
   readonly manager: EntityManager;
+  /** Runs work after the commit, before the response; never where the write is rolled back. Its errors are logged. */
+  readonly afterCommit: (work: () => unknown) => void;
 }
 
 /** The type of an entity's primary key. */
@@ -71,10 +73,7 @@ export interface GeneratedHooks<T extends object> {
    * @example override async whenUpdated(record: CrudRecord<Order>, before: CrudRecord<Order>, { manager }: HookContext) { await manager.insert(Audit, changesOf(before, record)); }
    */
   whenUpdated?(record: CrudRecord<T>, before: CrudRecord<T>, context: HookContext): HookResult<undefined>;
-  /**
-   * Runs after DELETE has removed or hidden a record, before the commit.
-   * @param record as it was stored before
-   */
+  /** Runs after DELETE has removed or hidden a record, before the commit. @param record as it was stored before */
   whenDeleted?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
   /**
    * Runs after `restore` has made a hidden record visible, before the commit.
@@ -87,10 +86,7 @@ export interface GeneratedHooks<T extends object> {
    * @example override async afterCreate(record: CrudRecord<Article>) { await this.mailer.announce(record.title); }
    */
   afterCreate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
-  /**
-   * Runs after the commit of a PUT or PATCH, before the response.
-   * @param record as the response has it
-   */
+  /** Runs after the commit of a PUT or PATCH, before the response. @param record as the response has it */
   afterUpdate?(record: CrudRecord<T>, context: HookContext): HookResult<undefined>;
   /**
    * Runs after the commit of a DELETE, before the response.

@@ -59,10 +59,10 @@ type SortKey<T> = OptionField<T> | `-${OptionField<T>}`;
 export type SortText<T> = SortKey<T> | `${SortKey<T>},${string}`;
 
 /** The entity on the other side of a relation. */
-type RelatedOf<V> = ResolvedValue<V> extends readonly (infer R)[] ? R : ResolvedValue<V>;
+export type RelatedOf<V> = ResolvedValue<V> extends readonly (infer R)[] ? R : ResolvedValue<V>;
 
 /** Other objects may be entities: one whose key is not `id` cannot be told from an embedded object. */
-type NoEntity = string | number | bigint | boolean | Date | Uint8Array | AnyFunction | readonly unknown[];
+export type NoEntity = string | number | bigint | boolean | Date | Uint8Array | AnyFunction | readonly unknown[];
 
 type RelationOf<T> = {
   [K in Text<keyof T>]: IsAny<T[K]> extends true ? never : RelatedOf<T[K]> extends NoEntity ? never : K;

@@ -3,7 +3,7 @@ import type { Type } from '@nestjs/common';
 import type { FindOperator, FindOptionsWhere } from 'typeorm';
 import type { Principal } from '../../http/caller.js';
 import type { OperationName } from './operations.js';
-import type { CrudRecord } from './record-types.js';
+import type { CrudRecord, NoEntity, RelatedOf } from './record-types.js';
 
 /**
  * What a scope decides by.
@@ -18,17 +18,17 @@ export interface ScopeContext<Claims extends object = object> {
 
 /** The id of a user is `string | number`, whichever the column has. */
 type OrId<V> = NonNullable<V> extends string | number ? Principal['id'] : never;
+type OrRelated<V> = RelatedOf<V> extends NoEntity ? never : Conditions<RelatedOf<V>>;
 
-/** TypeORM's `FindOptionsWhere`, and foreign keys by the names that clients use: `{ authorId: user.id }`. */
-type ScopeWhere<T> = { readonly [K in keyof T]?: FindOptionsWhere<T>[K] | OrId<T[K]> } & {
+/** TypeORM's `FindOptionsWhere`, and the names of foreign keys, also in related entities: `{ authorId: user.id }`. */
+type ScopeWhere<T> = { readonly [K in keyof T]?: FindOptionsWhere<T>[K] | OrId<T[K]> | OrRelated<T[K]> } & {
   readonly [K in Exclude<keyof CrudRecord<T>, keyof T>]?: Principal['id'] | FindOperator<unknown>;
 };
+/** Conditions in an array are alternatives. */
+type Conditions<T> = ScopeWhere<T> | readonly ScopeWhere<T>[];
 
-/**
- * The records of a scope: those that match a condition, all (`true`) or none (`false`). Several conditions in an array
- * are alternatives.
- */
-export type ScopeResult<T> = ScopeWhere<T> | readonly ScopeWhere<T>[] | boolean;
+/** The records of a scope: those that match its conditions, all (`true`) or none (`false`). */
+export type ScopeResult<T> = Conditions<T> | boolean;
 
 /** A provider that decides by injected services. */
 export interface ScopeProvider<T> {

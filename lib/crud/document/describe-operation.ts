@@ -1,6 +1,6 @@
 /** Describes the operations of a resource. */
 import { HttpStatus } from '@nestjs/common';
-import { conflict, failure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
+import { conflict, FAILURE, failure, refused, RETRY_AFTER, unreadable } from '../../documents/failures.js';
 import { closedObject, jsonResponse, refTo, textHeader } from '../../documents/operation-document.js';
 import type { HeaderDocuments, OperationDocument } from '../../documents/operation-document.js';
 import type { ParameterDocument, ResponseDocument } from '../../documents/operation-document.js';
@@ -99,8 +99,7 @@ export function describeOperation(
 }
 
 const CHECKED = 'A schema of the application checks the record too.';
-const GROUPS =
-  'Filters narrow the list together. Groups of them are `filter[or][0][…]`, `filter[and][0][…]` and `filter[not][…]`.';
+const GROUPS = 'Filters narrow the list together. Groups: `filter[or][0][…]`, `filter[and]…`, `filter[not][…]`.';
 
 const dependsOnUser = ({ owner, scope, options, fieldPermissions }: DescribedResource): boolean =>
   Boolean(owner ?? scope) ||
@@ -127,15 +126,13 @@ const INTERNAL: Failures = {
   500: failure('An unexpected error.', 'Internal server error'),
   503: { ...BUSY, headers: RETRY_AFTER },
 };
-const OWNER_ONLY: Failures = {
-  401: refused(401, 'Authentication required'),
-  403: refused(403, 'Owner access required'),
-};
+const OWNER_ONLY = { 401: refused(401, 'Authentication required'), 403: refused(403, 'Owner access required') };
 const INVALID_BODY = failure('The body is not valid.', 'Record is not valid', { colour: 'unknown field' });
 const INVALID_ID = failure('The id or the query is not valid.', 'Record id is not valid', { id: 'must be an id' });
 const INVALID_QUERY = failure('The query is not valid.', 'The query is not valid', { colour: 'unknown parameter' });
 const NOT_FOUND = { 404: failure('The record does not exist.', 'Record with id 7 not found') };
 const TAKEN = conflict('Record cannot be created: name is already taken', { name: 'is already taken' });
+const RUNNING = { ...jsonResponse('A record or the key is in use.', refTo(FAILURE.name)), headers: RETRY_AFTER };
 const REFERRED = conflict('Record cannot be deleted: other records refer to it');
 const CHANGED = 'Record with id 7 does not match If-Match: read it again and repeat the change';
 const MISSING = 'Changing Record with id 7 requires If-Match: send the ETag that GET returned';
@@ -147,6 +144,7 @@ function failuresOf(operation: DescribedOperation, resource: DescribedResource):
   const { owner, scope, pathParameters, database, options } = resource;
   const takesId = route.takes.includes('id');
   const isWrite = route.verb !== 'GET';
+  const isIdempotent = isRepeatable && options.enableIdempotency;
   // A server may refuse what a policy or a missing grant forbids.
   const mayRefuse = scope || pathParameters.size > 0 || !isSqlite(database.dataSource);
   return {
@@ -159,6 +157,6 @@ function failuresOf(operation: DescribedOperation, resource: DescribedResource):
     ...(isWrite && owner && OWNER_ONLY),
     ...(ifMatch && { 412: failure('`If-Match` names another version.', CHANGED) }),
     ...(ifMatch && options.requireIfMatch && { 428: failure('`If-Match` is missing.', MISSING) }),
-    ...(isRepeatable && options.enableIdempotency && { 422: failure('The key was sent with another body.', REPEATED) }),
+    ...(isIdempotent && { 409: RUNNING, 422: failure('The key was sent with another body.', REPEATED) }),
   };
 }

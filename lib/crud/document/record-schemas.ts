@@ -85,8 +85,10 @@ function propertyOfBody(resource: DescribedResource, field: Field, body: BodyNam
   const isNullable = nullable && !refusesNull;
   const isReplaced = body === 'Replace' && readable && read === undefined && !isNullable;
   const sentence = roles && `Only ${roles.join(' and ')} may write it.`;
-  const initial: unknown = field.column.default;
-  const hasDefault = typeof initial === 'number' || typeof initial === 'boolean';
+  // A patch keeps what it does not send, and the database has what a transformer made.
+  const initial: unknown = body.startsWith('Patch') || field.column.transformer ? undefined : field.column.default;
+  const isText = value['type'] === 'string' && new RegExp((value['pattern'] ?? '') as string).test(String(initial));
+  const hasDefault = ['number', 'boolean', isText && 'string'].includes(typeof initial);
   const described = withDescription(isNullable ? orNull(value) : value, sentence);
   return {
     path,

@@ -3,7 +3,7 @@
  * operation answers beside its body. Routes that need neither have none.
  */
 import { HttpStatus, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
-import { map, Observable } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 import { entityKey, type EntityKey } from '../../entities/entity-key.js';
 import { text } from '../../entities/value-types.js';
 import { pathOf, type HeaderWriter, type HttpRequest } from '../../http/http-request.js';
@@ -16,8 +16,9 @@ export interface Response extends HeaderWriter {
   status(code: number): unknown;
 }
 
+/** Nest calls the handler in the context in which `handle` is called, as other interceptors expect of each other. */
 export const handleWithin = (state: RequestState, next: CallHandler): Observable<unknown> =>
-  new Observable((subscriber) => runWithin(callOf(state), () => next.handle().subscribe(subscriber)));
+  runWithin(callOf(state), () => next.handle());
 
 /** @param isCreation whether the answer may have `Location` */
 export const contextInterceptor = (isCreation: boolean): NestInterceptor =>
@@ -44,13 +45,11 @@ export function finishResponse(
   if (created) setLocation(context, answer, created);
   if (!facts) return answer;
   const { status, etag, total } = facts;
-  const http = context.switchToHttp();
-  const response = http.getResponse<Response>();
+  const [{ method, headers }, response] = context.getArgs<[HttpRequest, Response]>();
   if (status !== undefined) response.status(status);
   if (total !== undefined) response.header('X-Total-Count', String(total));
   if (etag === undefined) return answer;
   response.header('ETag', etag);
-  const { method, headers } = http.getRequest<HttpRequest>();
   const known = headers['if-none-match'];
   const isRead = (method === 'GET' || method === 'HEAD') && response.statusCode === (HttpStatus.OK as number);
   if (known === undefined || !isRead || !matchesWeakly(known, etag)) return answer;

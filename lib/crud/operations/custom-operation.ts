@@ -15,6 +15,7 @@ import { parseSort } from '../query/list-query.js';
 import { QueryParameters } from '../query/parameters.js';
 import { QueryErrors } from '../query/query-errors.js';
 import { allFields, hasRelations, selectedFields } from '../query/record-request.js';
+import { assertChangeable, readId, targetOf } from '../read/records.js';
 import { addRelations } from '../read/related-records.js';
 import { run } from '../read/run-with-retries.js';
 import { conditionOfWhere } from '../rows/where-condition.js';
@@ -125,13 +126,14 @@ function contextOf(task: Task): OperationContext<object> {
     resource: serverResource(task),
     insert: async (values) => ((await writeAsServer(create, task, { body: values })) as Envelope<object>).data,
     count: (where = true) => run(plan, call, (within) => store.reader.count(within, visible(where))),
+    assertChangeable: (id) => assertChangeable(task, targetOf(task, { key: readId(plan, id, patch), id }, patch)),
+    mayWrite: (name) => schema.fields.some((each) => each.name === name && view.permissions.canUpdate(each)),
     async find({ where = true, sort, limit = 100 } = {}) {
       if (!(Number.isSafeInteger(limit) && limit >= 0))
         throw new TypeError(`limit must be an integer from 0, got ${limit}`);
       const request = allFields(view.list);
-      const range = { limit, offset: 0 };
       const fields = selectedFields(request, schema.key);
-      const selection = { condition: visible(where), sort: sortOf(sort), fields, range };
+      const selection = { condition: visible(where), sort: sortOf(sort), fields, range: { limit, offset: 0 } };
       const records = await run(plan, call, (within) => store.reader.find(within, selection));
       if (hasRelations(request)) await addRelations(plan, call, records, request);
       return records;

@@ -72,15 +72,14 @@ interface RecordList {
 }
 
 async function readNumberedPage({ store }: Plan, call: Call, selection: Selection, page: Page, count?: CountMode) {
-  const { reader } = store;
   const [limit, offset] = [page.size, (page.page - 1) * page.size];
-  const records = await reader.find(call, { ...selection, range: { limit, offset } });
+  const records = await store.reader.find(call, { ...selection, range: { limit, offset } });
   const { length } = records;
   const isLast = length < limit && (length > 0 || offset === 0);
   const seen = offset + length;
   // The last page has no need of a count, unless the client asks for an estimate.
   const isKnown = isLast && (count ?? 'exact') === 'exact';
-  const found = isKnown ? { figure: seen } : await findTotal(reader, call, selection.condition, count);
+  const found = isKnown ? { figure: seen } : await findTotal(store.reader, call, selection.condition, count);
   if (!found) return { records, metadata: { pagination: page } };
   const { figure, mark } = found;
   // Such a total is never below what the page shows.

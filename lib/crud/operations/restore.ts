@@ -22,11 +22,10 @@ export const restore: Operation = {
     const { deletion, store } = plan;
     const key = readId(plan, id, restore);
     const task = await beginTask(plan, call, 'restore', 'with');
-    const { view } = task;
     const target = targetOf(task, { key, id }, restore);
     await evaluateScopes(task, [], 'update');
     const write = writeOf(task, 'update', [], [target], store.runsAppCode.has('restore') || call.hooks.whenRestored);
-    const all = allFields(view.list);
+    const all = allFields(task.view.list);
     const request = { ...all, fields: all.fields.filter((field) => field !== deletion) };
     const apply = async (within: Task): Promise<object> => {
       const hidden = and(changeCondition(within, target), deletion ? compare(deletion, 'isNotNull') : NOTHING);
@@ -38,7 +37,7 @@ export const restore: Operation = {
       if (isRestored) await runWhen(within, 'whenRestored', key);
       const record = await find(within, key, { request });
       if (record) return record;
-      throw isRestored && view.isScoped ? new AccessRefused() : notFoundError(plan, id);
+      throw isRestored && task.view.isScoped ? new AccessRefused() : notFoundError(plan, id);
     };
     return answerRecord(task, `${plan.schema.name} restored`, await transacted(task, write, apply));
   },

@@ -12,10 +12,11 @@ import { checkChanged, checkCreated, hookValues, needsCurrent, readBody, type Ch
 
 const logger = new Logger('declarest');
 
-const contextOf = ({ plan: { database }, call }: Task): HookContext => ({
+const contextOf = ({ plan, call }: Pick<Task, 'plan' | 'call'>): HookContext => ({
   user: userOf(call.request),
   request: call.request?.method ? call.request : undefined,
-  manager: managerOf(call, database) ?? database.dataSource.manager,
+  manager: managerOf(call, plan.database) ?? plan.database.dataSource.manager,
+  afterCommit: (work) => void runLater({ plan, call }, 'afterCommit', work),
 });
 
 /** A hook returns what it changes. A key that it sets to `undefined` counts as not sent. */
@@ -78,27 +79,25 @@ export async function beforeDelete(task: Task, target: Target) {
 export const whenDeleted = async (task: Task, record: object | undefined): Promise<void> =>
   void (record && (await task.call.hooks.whenDeleted?.(record, contextOf(task))));
 
-/**
- * Calls a hook after the commit. The records are written already: an error of the hook is logged.
- * @param written the records, or the keys of deleted ones
- */
-export async function runAfter(
-  task: Task,
-  name: 'afterCreate' | 'afterUpdate' | 'afterDelete',
-  written: readonly unknown[],
-): Promise<void> {
+/** Runs work after the commit. The records are written already: an error of the work is logged. */
+const runLater = ({ plan, call }: Pick<Task, 'plan' | 'call'>, name: string, work: () => unknown): Promise<void> =>
+  afterCommit(call, plan.database, async () => {
+    try {
+      await work();
+    } catch (error) {
+      logger.error(`${name} of ${plan.schema.name} failed.`, error instanceof Error ? error.stack : undefined);
+      plan.observeError(error, call.request);
+    }
+  });
+
+type AfterHook = 'afterCreate' | 'afterUpdate' | 'afterDelete';
+
+/** @param written the records, or the keys of deleted ones */
+export async function runAfter(task: Task, name: AfterHook, written: readonly unknown[]): Promise<void> {
   const { plan, call } = task;
-  const { hooks } = call;
-  if (!hooks[name]) return;
+  const hook = call.hooks[name] as ((...given: readonly unknown[]) => unknown) | undefined;
+  if (!hook) return;
   const context = { ...contextOf(task), manager: plan.database.manager };
   for (const each of written)
-    await afterCommit(call, plan.database, async () => {
-      try {
-        if (name === 'afterDelete') await hooks.afterDelete?.(plan.schema.key.write(each), context);
-        else await hooks[name]?.(each as object, context);
-      } catch (error) {
-        logger.error(`${name} of ${plan.schema.name} failed.`, error instanceof Error ? error.stack : undefined);
-        plan.observeError(error, call.request);
-      }
-    });
+    await runLater(task, name, () => hook(name === 'afterDelete' ? plan.schema.key.write(each) : each, context));
 }

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Choices } from './arguments.js';
+import { MIGRATIONS } from './initial-migrations.js';
 import { chooseLogins, type ChosenLogins, list } from './login-texts.js';
 import { packageJson } from './package-json.js';
 import { DATABASES, PLATFORMS } from './variants.js';
@@ -11,6 +12,8 @@ import { DATABASES, PLATFORMS } from './variants.js';
 const TEMPLATE = fileURLToPath(new URL('../template', import.meta.url));
 /** What `declarest access` writes for the template, by platform: their routers name the routes of Swagger UI differently. */
 const ACCESS = fileURLToPath(new URL('../access', import.meta.url));
+
+const INITIAL = '1767225600000-Initial.ts';
 
 /** Contents by path. Paths are relative to the application, with slashes. */
 export type Files = ReadonlyMap<string, string>;
@@ -25,8 +28,8 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
     'JWT_SECRET',
     ...(logins.usesOrigin ? ['FRONT_END_ORIGIN'] : []),
     ...logins.variables,
-    // SQLite has a file by default.
-    ...(database === 'postgres' ? ['DATABASE_URL'] : []),
+    // SQLite alone has a file by default.
+    ...(database === 'sqlite' ? [] : ['DATABASE_URL']),
   ];
   const texts: Texts = {
     NAME: name,
@@ -41,7 +44,7 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
     BUILD_IMAGE: compiles ? `node:${nodeMajor}` : `node:${nodeMajor}-slim`,
     INSTALL_OPTIONS: compiles ? '' : ' --ignore-scripts',
     ...PLATFORMS[platform].texts(),
-    ...DATABASES[database].texts(name, logins.tables),
+    ...DATABASES[database].texts(name),
     ...logins.texts,
   };
   const files = new Map([
@@ -49,13 +52,21 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
     ['access.json', withRoutes(readFileSync(join(ACCESS, `${platform}.json`), 'utf8'), logins)],
   ]);
   for (const entry of readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || (entry.name === 'logins.ts' && !logins.hasPlugins)) continue;
+    if (!entry.isFile()) continue;
+    if (entry.name === 'logins.ts' && !logins.hasPlugins) continue;
+    if (entry.name === 'generate-migrations.ts' && database !== 'sqlite+postgres') continue;
     const path = join(entry.parentPath, entry.name);
+    const text = readFileSync(path, 'utf8');
+    if (entry.name === INITIAL) {
+      for (const [folder, statements] of Object.entries(MIGRATIONS[database]))
+        files.set(`src/migrations/${folder}${INITIAL}`, fill(text, { ...texts, ...statements(logins.tables) }));
+      continue;
+    }
     const target = path
       .slice(TEMPLATE.length + 1)
       .split(sep)
       .join('/');
-    files.set(target.replace(/^_/, '.'), fill(readFileSync(path, 'utf8'), texts));
+    files.set(target.replace(/^_/, '.'), fill(text, texts));
   }
   return files;
 }
@@ -75,14 +86,16 @@ function withRoutes(access: string, { routes, code }: ChosenLogins): string {
   return `${JSON.stringify({ ...table, code: Object.fromEntries(all) }, undefined, 2)}\n`;
 }
 
+const COMMENT = /^( *)(.*?) ?(?:\/\/|(?<= )#) \{\{([A-Z_]+)\}\}\n/gm;
+
 /**
- * Fills a template. A line that ends with the comment `// {{NAME}}` is replaced by the text of that name, and without
- * one keeps what is before the comment. Elsewhere, `{{NAME}}` is replaced, and a line of its own with an empty text is
- * left out.
+ * Fills a template. A line that ends with the comment `// {{NAME}}`, or with `# {{NAME}}` behind a space, is replaced by
+ * the text of that name, and without one keeps what is before the comment. Elsewhere, `{{NAME}}` is replaced, and a line
+ * of its own with an empty text is left out.
  */
 export function fill(template: string, texts: Texts): string {
   return template
-    .replace(/^( *)(.*?) ?\/\/ \{\{([A-Z_]+)\}\}\n/gm, (_, indent: string, code: string, name: string) => {
+    .replace(COMMENT, (_, indent: string, code: string, name: string) => {
       const text = texts[name] ?? code;
       return text === '' ? '' : `${text.replace(/^/gm, indent)}\n`;
     })

@@ -16,12 +16,15 @@ export interface Choices {
   readonly logins: readonly LoginName[];
 }
 
-export const USAGE = `Usage: npm create declarest <folder> [-- --platform express|fastify] [--database sqlite|postgres] [--login passkey,google]
+const oneOfThe = (table: object): string =>
+  new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(table));
+
+export const USAGE = `Usage: npm create declarest <folder> [-- --platform express|fastify] [--database sqlite|postgres|sqlite+postgres] [--login passkey,google]
 
 Writes a NestJS service with declarest into a new or empty folder, and installs nothing.
 
-  --platform <name>   ${Object.keys(PLATFORMS).join(' or ')}; default express
-  --database <name>   ${Object.keys(DATABASES).join(' or ')}; default sqlite
+  --platform <name>   ${oneOfThe(PLATFORMS)}; default express
+  --database <name>   ${oneOfThe(DATABASES)}; default sqlite
   --login <names>     a list of ${Object.keys(LOGINS).join(', ')}; every service has password
   --yes, -y           accepted for scripts; the command never asks
   --help, -h          prints this text
@@ -76,7 +79,7 @@ function parse(args: readonly string[]) {
 
 function oneOf<T extends string>(option: string, value: string, table: Readonly<Record<T, unknown>>): T {
   if (Object.hasOwn(table, value)) return value as T;
-  throw new UsageError(`${option} must be ${Object.keys(table).join(' or ')}, got ${JSON.stringify(value)}.`);
+  throw new UsageError(`${option} must be ${oneOfThe(table)}, got ${JSON.stringify(value)}.`);
 }
 
 function readLogins(value: string): LoginName[] {

@@ -1,5 +1,6 @@
 // What `typeorm migration:generate` writes for the entities of the application, by database.
 import { postgresTable, sqliteTable, type Table } from './tables.js';
+import type { Database } from './variants.js';
 
 interface Statements {
   readonly CREATE_STATEMENTS: string;
@@ -33,5 +34,14 @@ const statements = (
 });
 
 /** @param tables those of declarest */
-export const onSqlite = (tables: readonly Table[]): Statements => statements(SQLITE, tables, sqliteTable);
-export const onPostgres = (tables: readonly Table[]): Statements => statements(POSTGRES, tables, postgresTable);
+type Migration = (tables: readonly Table[]) => Statements;
+
+const onSqlite: Migration = (tables) => statements(SQLITE, tables, sqliteTable);
+const onPostgres: Migration = (tables) => statements(POSTGRES, tables, postgresTable);
+
+/** By the folder below `src/migrations`. */
+export const MIGRATIONS: Readonly<Record<Database, Readonly<Record<string, Migration>>>> = {
+  sqlite: { '': onSqlite },
+  postgres: { '': onPostgres },
+  'sqlite+postgres': { 'sqlite/': onSqlite, 'postgres/': onPostgres },
+};

@@ -31,9 +31,15 @@ export const SCRIPTS = {
   test: 'nest build --path tsconfig.json && node --test dist/*.test.js',
   'access:check': 'nest build && declarest access dist/app.module.js --check access.json',
   'access:update': 'npm run access:check -- --update',
+  'openapi:check':
+    'npm run openapi:update && git add --intent-to-add openapi.json && git diff --exit-code openapi.json',
+  'openapi:update': 'nest build && declarest openapi dist/app.module.js --out openapi.json',
   'migration:run': 'nest build && typeorm migration:run --dataSource dist/data-source.js',
   'migration:generate': 'npm run migration:run && typeorm migration:generate --dataSource dist/data-source.js',
+  seed: 'nest build && node dist/seed.js',
 };
+
+const GENERATE_BOTH = 'nest build && node dist/generate-migrations.js';
 
 /** better-sqlite3 13 crashes on Node 20, and 12 aborts on Node 24.19 and later. */
 const versionsFor = (nodeMajor: number) =>
@@ -49,28 +55,29 @@ export function packageJson(
   version: string,
 ): string {
   const { engines, types, sqlite } = versionsFor(nodeMajor);
-  const onSqlite = database === 'sqlite';
+  const driver = database !== 'postgres' && { 'better-sqlite3': sqlite };
+  const hasBoth = database === 'sqlite+postgres';
   const content = {
     name,
     version: '0.1.0',
     private: true,
     type: 'module',
     engines: { node: engines },
-    scripts: SCRIPTS,
+    scripts: hasBoth ? { ...SCRIPTS, 'migration:generate': GENERATE_BOTH } : SCRIPTS,
     dependencies: sorted({
       ...DEPENDENCIES,
       ...PLATFORMS[platform].dependencies,
       ...DATABASES[database].dependencies,
-      ...(onSqlite && { 'better-sqlite3': sqlite }),
+      ...(!hasBoth && driver),
       declarest: `^${version}`,
       ...(logins.hasPlugins && { 'declarest-logins': `^${version}` }),
       'ra-data-declarest': `^${version}`,
     }),
-    devDependencies: sorted({ ...DEV_DEPENDENCIES, '@types/node': types }),
+    devDependencies: sorted({ ...DEV_DEPENDENCIES, '@types/node': types, ...(hasBoth && driver) }),
     // The peer range of TypeORM ends at better-sqlite3 12.
-    ...(onSqlite && { overrides: { typeorm: { 'better-sqlite3': '$better-sqlite3' } } }),
+    ...(driver && { overrides: { typeorm: { 'better-sqlite3': '$better-sqlite3' } } }),
     // better-sqlite3 13 includes its binaries, but `npm ci` would compile it.
-    allowScripts: { '@scarf/scarf': false, bcrypt: true, ...(onSqlite && { 'better-sqlite3': nodeMajor < 22 }) },
+    allowScripts: { '@scarf/scarf': false, bcrypt: true, ...(driver && { 'better-sqlite3': nodeMajor < 22 }) },
   };
   return `${JSON.stringify(content, undefined, 2)}\n`;
 }

@@ -1,12 +1,12 @@
 /** The client of a server: the login of a user, and requests with its token. */
 import { createAccess, type ResourceAccess } from './access.js';
+import { createRequests } from './client-requests.js';
+import type { Requests } from './document-requests.js';
 import type { AnyPaths, BaseOf, FieldName, OperationName, ResourceName } from './document-types.js';
-import { createEtags } from './etags.js';
 import { dataOf, Failure, isTokenRefused, succeed } from './failure.js';
-import { isObject } from './json.js';
 import { createLogins, type Logins } from './logins.js';
-import { accountUrlOf, fillPath, isBelow, withoutSlash } from './paths.js';
-import type { Answer, Request, Sender } from './requests.js';
+import { accountUrlOf, isBelow, withoutSlash } from './paths.js';
+import { isStream, type Request, type Sender } from './requests.js';
 import { createSessions } from './sessions.js';
 import {
   type Claims,
@@ -33,23 +33,10 @@ export interface ClientOptions {
   readonly cookie?: boolean;
 }
 
-/** What `request` takes beside the method and the path. */
-export interface RequestOptions {
-  /** Values of the path: `productId` of `products/:productId/reviews`. They are escaped. */
-  readonly params?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, string | number | boolean>>;
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  /** The record that the user saw: the request has its ETag as `If-Match`, where this client has read or written it. */
-  readonly seen?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-}
-
 /**
  * A client of one server. It sends the token of the user, and refreshes it.
  *
- * @typeParam Paths what openapi-typescript makes of the document, for the names that `can` and `access` take
+ * @typeParam Paths what openapi-typescript makes of the document, for what `request`, `can` and `access` take and return
  * @typeParam Base the path of the resources in the document
  */
 export interface Client<Paths extends object = AnyPaths, Base extends string = BaseOf<Paths>> extends Sender, Logins {
@@ -110,7 +97,8 @@ export interface Client<Paths extends object = AnyPaths, Base extends string = B
     authUrl?: string,
   ): Promise<ResourceAccess<OperationName<Paths, Base, Resource>, FieldName<Paths, Base, Resource>> | undefined>;
   /**
-   * Sends a request to a path below the url.
+   * Sends a request to a path below the url. With the types of a document, it takes the paths, parameters and bodies of that,
+   * and a batch with `atomic: false` has an answer of its own.
    *
    * @returns the body of the response
    * @throws Failure
@@ -119,7 +107,33 @@ export interface Client<Paths extends object = AnyPaths, Base extends string = B
    * const { data: product } = await client.request('GET', 'products/:id', { params: { id: 7 } });
    * await client.request('PATCH', 'products/:id', { params: { id: 7 }, json: { price: 5 }, seen: product });
    */
-  request<T = unknown>(method: string, path: string, options?: RequestOptions): Promise<T>;
+  readonly request: Requests<Paths, Base>['request'];
+  /**
+   * As `request`, for files.
+   *
+   * @returns the response with its body unread
+   * @throws Failure
+   *
+   * @example
+   * const response = await client.stream('GET', 'products/export', { query: { format: 'csv' } });
+   * const file = await response.blob();
+   */
+  readonly stream: Requests<Paths, Base>['stream'];
+  /**
+   * As `request`, for NDJSON: the records of an export, or what became of the lines of an import (`ImportResult`), as they
+   * arrive. Leaving the loop ends the request.
+   *
+   * @throws Failure, also where the response ends early
+   *
+   * @example
+   * for await (const product of client.lines('GET', 'products/export', { query: { format: 'ndjson' } })) print(product);
+   *
+   * @example
+   * const headers = { 'Content-Type': 'text/csv' };
+   * const results = client.lines('POST', 'products/import', { query: { atomic: false }, headers, body: file });
+   * for await (const { line, message } of results) if (message) report(line, message);
+   */
+  readonly lines: Requests<Paths, Base>['lines'];
   /** The URL of a path. @throws Failure where it is not below the url of the client */
   urlOf(path: string): string;
 }
@@ -142,6 +156,9 @@ export const createClient = <Paths extends object = AnyPaths, Base extends strin
   options: ClientOptions = {},
 ): Client<Paths, Base> => buildClient(url, options, 'client') as Client<Paths, Base>;
 
+const failureOfStream = ({ resource }: Request): Failure =>
+  new Failure(`The token was replaced while "${resource}" was sent. Send it again, with another stream.`, 401);
+
 /** @param owner of the url, for messages */
 export function buildClient(
   url: string,
@@ -150,9 +167,8 @@ export function buildClient(
 ): Client {
   const base = withoutSlash(url);
   const tokens = createTokenStore(base, storage);
-  const etags = createEtags();
 
-  const { respond, read } = createTransport(fetch, owner);
+  const { respond, read, readLines } = createTransport(fetch, owner);
   const sessions = createSessions(tokens, async (request) => read(request, await respond(request)), cookie);
 
   const listeners = new Set<() => void>();
@@ -173,6 +189,7 @@ export function buildClient(
     const first = await respond(request, token);
     if (!(await isRefused(request, first))) return first;
     const other = await sessions.replace(token);
+    if (other !== undefined && isStream(request.body)) throw failureOfStream(request);
     const response = other === undefined ? first : await respond(request, other);
     if (other === undefined || (await isRefused(request, response))) {
       if (request.method !== 'GET') unsaved = tokens.read()?.token;
@@ -247,31 +264,6 @@ export function buildClient(
     },
     token: () => sessions.token(),
     claims,
-    request: async <T>(method: string, path: string, options: RequestOptions = {}) => {
-      const { params, query, seen, headers, ...rest } = options;
-      const advice = (name: string): string => `Pass it as params: { ${name}: … }.`;
-      const filled = params ? fillPath(path, (name) => params[name], advice) : path;
-      const url = urlOf(filled.replace(/^\/+/, ''));
-      const etag = seen === undefined ? undefined : etags.find(url, seen);
-      const answer = await succeed(sender, {
-        ...rest,
-        // `fetch` leaves `patch` and `query` as they are, and Node.js refuses them.
-        method: method.toUpperCase(),
-        url,
-        resource: path,
-        ...(query && { query: new URLSearchParams(query as Record<string, string>) }),
-        headers: { ...(etag !== undefined && { 'If-Match': etag }), ...headers },
-      });
-      const { data } = (isObject(answer.body) ? answer.body : {}) as { readonly data?: unknown };
-      if (isObject(data)) etags.remember(urlOfRecord(answer), data, answer);
-      return answer.body as T;
-    },
+    ...createRequests({ sender, readLines, urlOf }),
   };
-}
-
-/** The URL of the record in an answer: that of a new one is in `Location`, whatever its key is. */
-function urlOfRecord({ request: { method, url }, headers }: Answer): string {
-  if (method !== 'POST') return url;
-  const key = headers.get('Location')?.split('/').at(-1);
-  return key === undefined ? url.replace(/\/restore$/, '') : `${withoutSlash(url)}/${key}`;
 }

@@ -1,17 +1,17 @@
-/** Names of resources, operations and fields, from the `paths` that openapi-typescript writes of the server's document. */
+/** Names of resources, operations, fields and paths, from the `paths` that openapi-typescript writes of the document. */
 
 /** Without the types of a document, every name is allowed. */
 export type AnyPaths = Record<string, unknown>;
 
-/** The path of the resources: `/api` where the document has `/api/auth/access`. */
+/** The path of the resources: `/api` where the document has `/api/auth/me` or `/api/auth/access`. */
 export type BaseOf<Paths> = keyof Paths extends infer Path
-  ? Path extends `${infer Base}/auth/access`
+  ? Path extends `${infer Base}/auth/${'access' | 'me'}`
     ? Base
     : never
   : never;
 
 /** The last level of a path that belongs to a generated operation. */
-type Level = 'aggregate' | 'batch' | 'count' | 'export' | 'restore' | 'search';
+type Level = 'aggregate' | 'batch' | 'count' | 'export' | 'import' | 'restore' | 'search';
 /** Paths that are not resources: those of records and of operations, and account endpoints. */
 type OtherPath = `${string}}` | `${string}{id}/${string}` | `${string}/${Level}` | `auth/${string}`;
 
@@ -29,7 +29,9 @@ type WithColons<Path extends string> = Path extends `${infer Before}{${infer Nam
 
 type WithBraces<Name extends string> = Name extends `${infer Before}:${infer Parameter}/${infer After}`
   ? `${Before}{${Parameter}}/${WithBraces<After>}`
-  : Name;
+  : Name extends `${infer Before}:${infer Parameter}`
+    ? `${Before}{${Parameter}}`
+    : Name;
 
 /** The method and the path of each generated operation. */
 interface Routes {
@@ -40,6 +42,7 @@ interface Routes {
   readonly count: ['get', '/count'];
   readonly aggregate: ['get', '/aggregate'];
   readonly export: ['get', '/export'];
+  readonly import: ['post', '/import'];
   readonly create: ['post', ''];
   readonly update: ['put', '/{id}'];
   readonly patch: ['patch', '/{id}'];
@@ -69,13 +72,33 @@ type CamelCase<Text extends string> = Text extends `${infer First}-${infer Rest}
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Text;
 
+/** The methods of a document, as `request` takes them. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The paths that have a method, as `request` takes them: `products/:id`. */
+export type PathName<Paths, Base extends string, M extends Method> = {
+  [Path in keyof Paths]: Path extends `${Base}/${infer Name}`
+    ? MemberOf<Paths, Path, [Lowercase<M>, '']> extends never
+      ? never
+      : WithColons<Name>
+    : never;
+}[keyof Paths] &
+  string;
+
+/** The type of the operation at such a path. */
+export type OperationOf<Paths, Base extends string, M extends Method, Name extends string> = MemberOf<
+  Paths,
+  `${Base}/${WithBraces<Name>}`,
+  [Lowercase<M>, '']
+>;
+
 /** The type of an operation; `never` where the document has none. A method without one is `undefined`. */
 type MemberOf<Paths, Path extends string, Route extends readonly [string, string]> = Exclude<
   At<At<Paths, `${Path}${Route[1]}`>, Route[0]>,
   undefined
 >;
 
-type At<T, Name> = Name extends keyof T ? T[Name] : never;
+export type At<T, Name> = Name extends keyof T ? T[Name] : never;
 
 /** The fields of the records and bodies of a resource. */
 export type FieldName<Paths, Base extends string, Resource extends string> = string extends keyof Paths
@@ -83,14 +106,21 @@ export type FieldName<Paths, Base extends string, Resource extends string> = str
   : FieldsOf<Paths, `${Base}/${WithBraces<Resource>}`>;
 
 type FieldsOf<Paths, Path extends string> =
-  | NamesOf<RecordIn<MemberOf<Paths, Path, Routes['findAll' | 'findById']>>>
-  | NamesOf<BodyOf<MemberOf<Paths, Path, Routes['create' | 'update' | 'patch']>>>;
+  NamesOf<RecordAt<Paths, Path>> | NamesOf<BodyOf<MemberOf<Paths, Path, Routes['create' | 'update' | 'patch']>>>;
+
+type RecordAt<Paths, Path extends string> = RecordIn<MemberOf<Paths, Path, Routes['findAll' | 'findById']>>;
+
+/** The records of a resource. */
+export type RecordOf<Paths, Base extends string, Resource extends string> = RecordAt<
+  Paths,
+  `${Base}/${WithBraces<Resource>}`
+>;
 
 type NamesOf<T> = T extends unknown ? keyof T & string : never;
 
 type BodyOf<Operation> = Operation extends { readonly requestBody?: infer Body } ? JsonOf<NonNullable<Body>> : never;
 
-type JsonOf<T> = T extends { readonly content: { readonly 'application/json': infer Json } } ? Json : never;
+export type JsonOf<T> = T extends { readonly content: { readonly 'application/json': infer Json } } ? Json : never;
 
 type RecordIn<Operation> = Operation extends { readonly responses: { readonly 200: infer Answer } }
   ? JsonOf<Answer> extends { readonly data: infer Data }

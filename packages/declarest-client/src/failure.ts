@@ -128,6 +128,13 @@ export async function succeed(sender: Sender, request: Request): Promise<Answer>
   throw failureOf(answer);
 }
 
+/** As {@link succeed}, with the body of the response unread. */
+export async function openSuccess(sender: Sender, request: Request): Promise<Response> {
+  const response = await sender.open(request);
+  if (response.ok) return response;
+  throw failureOf(await sender.read(request, response));
+}
+
 /** The methods of a provider, with the errors of its front end instead of failures. */
 export function withErrors<T extends object>(methods: T, toError: (failure: Failure) => Error): T {
   const translated =

@@ -1,6 +1,8 @@
 /** A client with plain `fetch` for servers that are made with declarest. */
 export type { ResourceAccess } from './access.js';
-export { type Client, type ClientOptions, createClient, type RequestOptions } from './client.js';
+export type { RequestOptions } from './client-requests.js';
+export { type Client, type ClientOptions, createClient } from './client.js';
+export type { ImportResult } from './document-requests.js';
 export type { FieldName, OperationName, ResourceName } from './document-types.js';
 export { Failure } from './failure.js';
 export type { LoginBody, PasskeyConfirmation } from './logins.js';

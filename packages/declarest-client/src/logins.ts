@@ -1,8 +1,9 @@
-/** The ways to log in and register: by a password, by a second factor, and by a passkey. */
-import { dataOf, succeed } from './failure.js';
+/** The ways to log in and register: by a password, a second factor, a passkey, and a login at a provider. */
+import { dataOf, Failure, succeed } from './failure.js';
 import { createPasskey, getPasskey } from './passkeys.js';
 import type { Request, Sender } from './requests.js';
 import type { IssuedTokens, Sessions } from './sessions.js';
+import { pageStorage } from './token-store.js';
 
 /** The body of the response to a login or a registration. */
 export interface LoginBody {
@@ -76,6 +77,29 @@ export interface Logins {
   addPasskey(passkey: PasskeyConfirmation & { readonly name: string }, authUrl?: string): Promise<string>;
   /** Removes a passkey of the user. @throws Failure as `addPasskey` */
   removePasskey(id: string, confirmation: PasskeyConfirmation, authUrl?: string): Promise<void>;
+  /**
+   * Begins a login at a provider such as Google, with `oidc()` on the server. `sessionStorage` keeps what proves that this tab
+   * has begun it.
+   *
+   * @param provider its name on the server
+   * @param redirectUri where the provider sends the user back to. @default the first one that the server declares
+   * @returns the URL to send the user to
+   * @throws Failure 404 for an unknown provider
+   *
+   * @example
+   * location.assign(await client.beginExternalLogin('google'));
+   */
+  beginExternalLogin(provider: string, redirectUri?: string, authUrl?: string): Promise<string>;
+  /**
+   * As `login`, on the page that the provider has sent the user back to.
+   *
+   * @param url of that page, with its query. It counts once, within 10 minutes
+   * @throws Failure 401 for a login that failed, 409 where no account may be used or created, 400 where this tab has begun none
+   *
+   * @example
+   * await client.finishExternalLogin(location.href);
+   */
+  finishExternalLogin(url: string, authUrl?: string): Promise<LoginBody>;
 }
 
 /** What a login page passes to a provider in place of a password. */
@@ -136,6 +160,9 @@ export function createLogins({ sender, sessions, cookie, accountUrl, onLogin }: 
     return dataOf(await succeed(sender, { ...request('POST', path, json, authUrl), isAnonymous }), 'authUrl');
   };
 
+  const verifiers = pageStorage('sessionStorage');
+  const verifierKey = (authUrl?: string): string => `declarest:${accountUrl(authUrl)}/oidc`;
+
   /** What shows that it is the user who changes the passkeys. */
   const confirm = async (confirmation: PasskeyConfirmation, authUrl?: string): Promise<object> => {
     const { password, code, hasJustLoggedIn } = confirmation;
@@ -170,6 +197,21 @@ export function createLogins({ sender, sessions, cookie, accountUrl, onLogin }: 
     removePasskey: async (id, confirmation, authUrl) => {
       const json = await confirm(confirmation, authUrl);
       await succeed(sender, request('DELETE', `passkeys/${encodeURIComponent(id)}`, json, authUrl));
+    },
+
+    beginExternalLogin: async (provider, redirectUri, authUrl) => {
+      const begun = await post(`oidc/${encodeURIComponent(provider)}`, { redirectUri }, authUrl, true);
+      const { url, verifier } = begun as { readonly url: string; readonly verifier: string };
+      verifiers.setItem(verifierKey(authUrl), verifier);
+      return url;
+    },
+
+    finishExternalLogin: async (url, authUrl) => {
+      const verifier = verifiers.getItem(verifierKey(authUrl));
+      if (verifier === null) throw new Failure('This tab has not begun a login at a provider. Begin it again.', 400);
+      const body = await enter('oidc', { url, verifier }, authUrl);
+      verifiers.removeItem(verifierKey(authUrl));
+      return body;
     },
   };
 }

@@ -13,6 +13,7 @@ export {
   isUnknown,
   messagesOf,
   NEEDS_FACTOR,
+  openSuccess,
   succeed,
   UNSAVED,
   withErrors,

@@ -20,6 +20,10 @@ export interface Request {
   readonly isAnonymous?: boolean;
 }
 
+/** Whether a body can be sent only once. */
+export const isStream = (body: Request['body']): boolean =>
+  typeof body === 'object' && body !== null && 'getReader' in body;
+
 /** A response of any status, with its body. */
 export interface Answer {
   readonly request: Request;

@@ -52,15 +52,15 @@ export function createTokenStore(url: string, storage: TokenStorage): TokenStore
   };
 }
 
-/** `localStorage`, or memory in processes without it. */
-export function pageStorage(): TokenStorage {
+/** A storage of the page, or memory in processes without it. */
+export function pageStorage(name: 'localStorage' | 'sessionStorage' = 'localStorage'): TokenStorage {
   const memory = new Map<string, string>();
   const inMemory: TokenStorage = {
     getItem: (key) => memory.get(key) ?? null,
     setItem: (key, value) => void memory.set(key, value),
     removeItem: (key) => void memory.delete(key),
   };
-  const current = (): TokenStorage => browserStorage() ?? inMemory;
+  const current = (): TokenStorage => browserStorage(name) ?? inMemory;
   return {
     getItem: (key) => current().getItem(key),
     setItem: (key, value) => current().setItem(key, value),
@@ -79,9 +79,9 @@ function parseLogin(text: string | null): Login | undefined {
   }
 }
 
-function browserStorage(): TokenStorage | undefined {
+function browserStorage(name: string): TokenStorage | undefined {
   try {
-    return (globalThis as { readonly localStorage?: TokenStorage }).localStorage;
+    return (globalThis as unknown as Readonly<Record<string, TokenStorage | undefined>>)[name];
   } catch {
     // Browsers that block the data of a site throw when the property is read.
     return undefined;

@@ -1,12 +1,14 @@
 /** Sends requests with `fetch`, and reads the responses. */
 import { Failure } from './failure.js';
-import type { Answer, Request } from './requests.js';
+import { type Answer, isStream, type Request } from './requests.js';
 
 export interface Transport {
   /** @throws Failure where there is no response, or a body that is no JSON */
   respond(request: Request, token?: string): Promise<Response>;
   /** @throws Failure where the body is HTML */
   read(request: Request, response: Response): Promise<Answer>;
+  /** The values of an answer in NDJSON, as they arrive. @throws Failure where it is something else, or ends early */
+  readLines(request: Request, response: Response): AsyncGenerator<unknown>;
 }
 
 /** @param owner of the url, for messages */
@@ -25,6 +27,8 @@ export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' 
           ...headers,
         },
         ...(content !== undefined && { body: content }),
+        // Node.js demands it of a stream.
+        ...(isStream(content) && { duplex: 'half' }),
         ...(signal && { signal }),
         ...(redirect && { redirect }),
         ...(credentials && { credentials }),
@@ -46,13 +50,37 @@ export function createTransport(fetch: typeof globalThis.fetch, owner: 'client' 
     return { request, status, headers, body: parse(text) };
   };
 
+  const readLines: Transport['readLines'] = async function* (request, response) {
+    const { url, resource } = request;
+    const { body, headers, status } = response;
+    if (!body || !headers.get('content-type')?.startsWith('application/x-ndjson'))
+      throw new Failure(
+        `The answer from ${url} for "${resource}" must be NDJSON. Check the format of the query.`,
+        status,
+      );
+    const reader = body.getReader();
+    try {
+      yield* valuesOf(reader);
+    } catch (cause) {
+      throw request.signal?.aborted
+        ? cause
+        : new Failure(
+            `The answer from ${url} for "${resource}" ended early (${reasonOf(cause)}). Lines are missing.`,
+            0,
+          );
+    } finally {
+      // The server stops where nobody reads on.
+      await reader.cancel().catch(() => undefined);
+    }
+  };
+
   /** Proxies have pages for bodies that are too large, for too many requests, and for a server that does not answer. */
   const aboutHtml = ({ url, resource }: Request, status: number): string =>
     status >= 500 || status === 413 || status === 429
       ? `A proxy answered for ${url} ("${resource}") with status ${status} and a page in HTML. ${proxyAdvice(status)}`
       : `The answer from ${url} for "${resource}" must be JSON, got HTML. Check the url of the ${owner}.`;
 
-  return { respond, read };
+  return { respond, read, readLines };
 }
 
 function proxyAdvice(status: number): string {
@@ -77,9 +105,24 @@ const failureOfFetch = ({ signal, url, resource }: Request, cause: unknown): unk
   signal?.aborted
     ? cause
     : new Failure(
-        `There is no answer from ${url} for "${resource}" (${cause instanceof Error ? cause.message : String(cause)}). Check that the server runs, and that its CORS settings allow this page.`,
+        `There is no answer from ${url} for "${resource}" (${reasonOf(cause)}). Check that the server runs, and that its CORS settings allow this page.`,
         0,
       );
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/** @throws SyntaxError where a line is not whole */
+async function* valuesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<unknown> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    const lines = (rest + decoder.decode(value, { stream: !done })).split('\n');
+    rest = done ? '' : (lines.pop() ?? '');
+    for (const line of lines) if (line !== '') yield JSON.parse(line);
+    if (done) return;
+  }
+}
 
 /**
  * Leaves commas and brackets as they are: the server limits the length of the query string. A parameter with keys of several

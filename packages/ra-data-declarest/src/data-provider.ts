@@ -17,6 +17,7 @@ import {
   isSuccess,
   keyNames,
   type Keys,
+  openSuccess,
   parametersOf,
   readMany,
   recordUrl,
@@ -269,9 +270,7 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       const query = listQuery(withoutParameters(resource, filter), sort, meta, resource);
       query.set('format', format);
       const request = { method: 'GET', url: `${urlOf(resource, meta, filter)}/export`, resource, query, signal };
-      const response = await client.open(request);
-      if (response.ok) return response;
-      throw failureOf(await client.read(request, response));
+      return openSuccess(client, request);
     },
 
     custom: async <T>(path: string, { method = 'GET', ...init }: CustomInit = {}) => {

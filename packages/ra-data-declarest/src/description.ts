@@ -34,7 +34,7 @@ export interface FieldDescription {
   readonly isCreatable: boolean;
   readonly isEditable: boolean;
   /** What a new record gets without a value. */
-  readonly initial?: number | boolean;
+  readonly initial?: string | number | boolean;
   /** How lists are filtered by it: by a part of its text, by bounds, or by its value. */
   readonly filter?: 'part' | 'bounds' | 'value';
   /** The roles that read or write it. Without them, everyone who may use the resource does. */
@@ -359,7 +359,7 @@ function filterOf(
 function describeField(read: Property | undefined, created: Property | undefined, changed: Property | undefined) {
   const schemas = [read, created, changed].filter((each) => each !== undefined);
   const choices = schemas.find((each) => each.enum)?.enum?.filter((each) => each !== null) as (string | number)[];
-  const initial = created?.default as number | boolean | undefined;
+  const initial = created?.default as FieldDescription['initial'];
   const readers = rolesIn(schemas, /Only (.+) read it\./);
   const writers = rolesIn(schemas, /Only (.+) may write it\./);
   return {

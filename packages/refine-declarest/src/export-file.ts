@@ -1,6 +1,6 @@
 /** Downloads the export of a list that the server makes. */
 import type { CrudFilter, CrudSort, MetaQuery } from '@refinedev/core';
-import { type Client, failureOf } from 'declarest-client/providers';
+import { type Client, openSuccess } from 'declarest-client/providers';
 
 import { addFilters, addSorters } from './filters.js';
 import { addMetaParameters, signalOf } from './meta.js';
@@ -23,7 +23,5 @@ export async function exportFile(client: Client, resource: string, params: Expor
     sorters,
   );
   const request = { method: 'GET', url: `${url}/export`, resource, query, signal: signalOf(meta) };
-  const response = await client.open(request);
-  if (response.ok) return response;
-  throw failureOf(await client.read(request, response));
+  return openSuccess(client, request);
 }

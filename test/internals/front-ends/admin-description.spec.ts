@@ -148,7 +148,7 @@ class Parcel {
   @PrimaryGeneratedColumn('uuid') id!: string;
   @Column(() => Address) address!: Address;
   @Column({ default: false }) isSent!: boolean;
-  @Column({ type: 'simple-enum', enum: ['letter', 'box'] }) size!: string;
+  @Column({ type: 'simple-enum', enum: ['letter', 'box'], default: 'box' }) size!: string;
   @Column({ type: 'date', nullable: true }) due!: string | null;
   @Column({ type: 'datetime', nullable: true }) sentAt!: Date | null;
   @Column({ type: 'simple-json', nullable: true }) contents!: object | null;
@@ -226,7 +226,7 @@ describe('the resources of a service with columns of every kind', () => {
   });
 
   it('have choices, initial values, and fields that are only written', () => {
-    expect(fieldOf(resources['parcels'], 'size')?.choices).toEqual(['letter', 'box']);
+    expect(fieldOf(resources['parcels'], 'size')).toMatchObject({ choices: ['letter', 'box'], initial: 'box' });
     expect(fieldOf(resources['parcels'], 'isSent')?.initial).toBe(false);
     expect(fieldOf(resources['parcels'], 'secret')).toMatchObject({ isReadable: false, isCreatable: true });
     expect(fieldOf(resources['parcels'], 'originId')?.reference).toBe('countries');

@@ -1,7 +1,8 @@
 /** `npm create declarest`: what it writes for each variant, and what it refuses. `npm run test:create` starts the results. */
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { check } from 'prettier';
 import { applicationFiles } from '../../../packages/create-declarest/src/application-files.js';
 import { isSupportedNode } from '../../../packages/create-declarest/src/node-version.js';
 import { run } from '../../../packages/create-declarest/src/run.js';
@@ -14,7 +15,7 @@ import { claims, makeToken } from '../../harness/tokens.js';
 import { writeApplication } from '../../../packages/create-declarest/src/write-application.js';
 
 const VARIANTS = ['express', 'fastify'].flatMap((platform) =>
-  ['sqlite', 'postgres'].map((database) => ({ platform, database })),
+  ['sqlite', 'postgres', 'sqlite+postgres'].map((database) => ({ platform, database })),
 );
 
 const STARTED = `
@@ -53,6 +54,12 @@ async function filesBelow(path: string): Promise<Map<string, string>> {
   );
 }
 
+/** What `docker run --env-file` reads. */
+const variablesOf = (files: ReadonlyMap<string, string>): Record<string, string> => {
+  const lines = files.get('.env')!.matchAll(/^(\w+)=(.*)$/gm);
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+};
+
 const secretOf = (files: ReadonlyMap<string, string>): string =>
   /JWT_SECRET=(.*)/.exec(files.get('.env') ?? '')?.[1] ?? '';
 
@@ -65,10 +72,11 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
   });
 
   it('writes every file, and no placeholder', () => {
-    expect([...files.keys()].toSorted()).toEqual([
+    const names = [
       '.dockerignore',
       '.env',
       '.env.example',
+      '.github/workflows/ci.yml',
       '.gitignore',
       'AGENTS.md',
       'Dockerfile',
@@ -83,25 +91,49 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
       'src/environment.ts',
       'src/health.controller.ts',
       'src/main.ts',
-      'src/migrations/1767225600000-Initial.ts',
       'src/security.ts',
+      'src/seed.ts',
       'src/setup.module.ts',
       'src/task.entity.ts',
       'src/user.entity.ts',
       'tsconfig.build.json',
       'tsconfig.json',
-    ]);
+    ];
+    const initial = '1767225600000-Initial.ts';
+    const ofDatabase =
+      database === 'sqlite+postgres'
+        ? ['src/generate-migrations.ts', `src/migrations/postgres/${initial}`, `src/migrations/sqlite/${initial}`]
+        : [`src/migrations/${initial}`];
+    expect([...files.keys()].toSorted()).toEqual([...names, ...ofDatabase].toSorted());
     expect([...files].filter(([, text]) => text.includes('{{')).map(([name]) => name)).toEqual([]);
     for (const name of ['package.json', 'nest-cli.json', 'tsconfig.json', 'access.json'])
       expect(() => JSON.parse(files.get(name)!) as unknown).not.toThrow();
   });
 
   it('depends on the platform and the driver, and on no other', () => {
-    const { dependencies } = JSON.parse(files.get('package.json')!) as { dependencies: object };
-    const names = Object.keys(dependencies);
-    const own = [`@nestjs/platform-${platform}`, database === 'sqlite' ? 'better-sqlite3' : 'pg'];
-    const chosen = names.filter((name) => /platform-|^pg$|sqlite/.test(name));
-    expect(chosen.toSorted()).toEqual(own.toSorted());
+    const content = JSON.parse(files.get('package.json')!) as Record<'dependencies' | 'devDependencies', object>;
+    const chosen = (of: object) => Object.keys(of).filter((name) => /platform-|^pg$|sqlite/.test(name));
+    const driver = database === 'sqlite' ? 'better-sqlite3' : 'pg';
+    expect(chosen(content.dependencies).toSorted()).toEqual([`@nestjs/platform-${platform}`, driver].toSorted());
+    // Production has no file of SQLite.
+    expect(chosen(content.devDependencies)).toEqual(database === 'sqlite+postgres' ? ['better-sqlite3'] : []);
+  });
+
+  it('is formatted, and its workflow runs scripts that exist', async () => {
+    for (const [filepath, text] of files)
+      // TypeORM formats migrations its own way.
+      if (/^(?!src\/migrations\/).*\.(ts|yml)$/.test(filepath)) {
+        const isFormatted = await check(text, { filepath, singleQuote: true, printWidth: 120 });
+        expect([filepath, isFormatted]).toEqual([filepath, true]);
+      }
+    const workflow = files.get('.github/workflows/ci.yml')!;
+    const named = [...workflow.matchAll(/- run: npm (?:run )?([\w:]+)/g)].map(([, name]) => name);
+    const tests = database === 'sqlite+postgres' ? ['test', 'test'] : ['test'];
+    expect(named).toEqual(['ci', ...tests, 'access:check', 'openapi:check', 'audit']);
+    const { scripts } = JSON.parse(files.get('package.json')!) as { scripts: object };
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['test', 'access:check', 'openapi:check']));
+    const servers = [...workflow.matchAll(/image: postgres|TEST_DATABASE_URL/g)].map(([name]) => name);
+    expect(servers).toEqual(database === 'sqlite' ? [] : ['image: postgres', 'TEST_DATABASE_URL']);
   });
 
   it('has at most 12 lines of declarations beside the entity, and 30 lines of README', () => {
@@ -140,12 +172,18 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   let compiled: Compiled;
   let files: ReadonlyMap<string, string>;
   let image: ReadonlyMap<string, string>;
+  let both: ReadonlyMap<string, string>;
   beforeAll(async () => {
     const filesOn = (database: string, ...logins: string[]) =>
       applicationFiles({ name: 'shop', platform, database, logins: ['password', ...logins] } as never, 24, '1.0.0');
     files = filesOn('sqlite');
     image = filesOn('sqlite', 'passkey', 'second-factor');
-    const all = { sqlite: files, postgres: filesOn('postgres'), image };
+    both = filesOn('sqlite+postgres');
+    const task = both
+      .get('src/task.entity.ts')!
+      .replace(/\}\n$/, "  @Column('date', { nullable: true }) due!: string;\n}\n");
+    const changed = new Map([...both, ['src/task.entity.ts', task]]);
+    const all = { sqlite: files, postgres: filesOn('postgres'), both, changed, image };
     const sources = Object.entries(all).flatMap(([name, written]) =>
       [...written, ['src/started.ts', STARTED] as const]
         .filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path))
@@ -206,6 +244,7 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
   it.each([
     ['sqlite', 'JWT_SECRET'],
     ['postgres', 'JWT_SECRET, DATABASE_URL'],
+    ['both', 'JWT_SECRET, DATABASE_URL'],
   ])('names in one sentence all variables that it lacks in production on %s', async (database, names) => {
     const program = join(compiled.directory, database, 'src/started.js');
     const options = { cwd: folder, env: { NODE_ENV: 'production' } };
@@ -214,11 +253,42 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     expect([code, stderr]).toEqual([1, sentence]);
   });
 
+  it('adds users and tasks for development, once, and none in production', async () => {
+    const env = { DATABASE_FILE: 'seeds.db', JWT_SECRET: secretOf(files) };
+    const launch = (name: string, more = {}) =>
+      startChild(process.execPath, [join(compiled.directory, 'both/src', name)], {
+        cwd: folder,
+        env: { ...env, ...more },
+      });
+    const created = await launch('seed.js').ended;
+    expect([created.code, created.stderr]).toEqual([0, '']);
+    const users = [...created.stdout.matchAll(/^Created (\S+) with the role (\w+) and the password (\S{15,})$/gm)];
+    expect(users.map(([, email, role]) => `${email} ${role}`)).toEqual([
+      'admin@example.com ADMIN',
+      'user@example.com USER',
+    ]);
+    const again = await launch('seed.js').ended;
+    expect([again.code, again.stdout]).toEqual([0, 'admin@example.com exists\nuser@example.com exists\n']);
+
+    const service = launch('started.js');
+    const [url] = await service.says(/http:\S+/);
+    const [[, email, , password] = []] = users;
+    const login = await request(url, 'POST', '/api/auth/login', { json: { email, password } });
+    const { json } = await request(url, 'GET', '/api/tasks', { token: login.json.data.token as string });
+    expect(json.data).toHaveLength(3);
+    service.signal('SIGTERM');
+    await service.ended;
+
+    const { code, stderr } = await launch('seed.js', {
+      NODE_ENV: 'production',
+      DATABASE_URL: 'postgres://127.0.0.1:1/none',
+    }).ended;
+    expect([code, stderr]).toEqual([1, 'Seeds are for development: NODE_ENV is production.\n']);
+  });
+
   it('starts in its image with its own .env, and HEALTHCHECK tells whether it answers', async () => {
     const dockerfile = image.get('Dockerfile')!;
-    // What `docker run --env-file` reads.
-    const lines = image.get('.env')!.matchAll(/^(\w+)=(.*)$/gm);
-    const env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+    const env = variablesOf(image);
     const { DATABASE_FILE: file = '' } = env;
     expect(dockerfile).toContain(`\nVOLUME ${join('/app', dirname(file))}\n`);
     const child = startChild(process.execPath, [join(compiled.directory, 'image/src/started.js')], {
@@ -242,6 +312,38 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     await child.ended;
     expect(await checked()).toEqual([1, '']);
   });
+
+  if (DATABASES.includes('postgres'))
+    it('runs the same entities in its image on PostgreSQL, and writes a migration for each database', async () => {
+      const { options, drop } = await createDatabase('postgres');
+      const { url: postgres } = options as { url: string };
+      const docker = / --env-file \.env -e DATABASE_URL=postgres:\/\/postgres@127\.0\.0\.1:5432\/shop shop\n/;
+      expect(both.get('Dockerfile')).toMatch(docker);
+      const service = startChild(process.execPath, [join(compiled.directory, 'both/src/started.js')], {
+        cwd: folder,
+        env: { ...variablesOf(both), NODE_ENV: 'production', DATABASE_URL: postgres },
+      });
+      const [url] = await service.says(/http:\S+/);
+      const json = { email: 'ann@example.com', password: 'correct horse battery' };
+      expect((await request(url, 'POST', '/api/auth/register', { json })).status).toBe(201);
+      service.signal('SIGKILL');
+      await service.ended;
+      expect(await readdir(folder)).toEqual([]);
+
+      const cwd = join(compiled.directory, 'changed');
+      await symlink('src', join(cwd, 'dist'));
+      const generate = (env: Record<string, string>) =>
+        startChild(process.execPath, ['dist/generate-migrations.js', 'AddDue'], { cwd, env }).ended;
+      const { code, stderr } = await generate({});
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Set TEST_DATABASE_URL to .+\n$/)]);
+      expect(await generate({ TEST_DATABASE_URL: postgres })).toMatchObject({ code: 0, stderr: '' });
+      const migrations = await filesBelow(join(cwd, 'src/migrations'));
+      const written = [...migrations].filter(([name]) => name.endsWith('-AddDue.ts')).toSorted();
+      expect(written.map(([name]) => dirname(name))).toEqual(['postgres', 'sqlite']);
+      expect(written[0]![1]).toContain('ALTER TABLE "tasks" ADD "due" date');
+      expect(written[1]![1]).toContain('CREATE TABLE "temporary_tasks"');
+      await drop();
+    });
 
   if (DATABASES.includes('postgres'))
     it('is alive, and not ready while PostgreSQL is away', async () => {
@@ -336,7 +438,7 @@ describe('bad input', () => {
   it.each([
     [[], 'Give the folder of the new service'],
     [['my-service', '--platform', 'koa'], '--platform must be express or fastify, got "koa".'],
-    [['my-service', '--database', 'oracle'], '--database must be sqlite or postgres, got "oracle".'],
+    [['my-service', '--database', 'oracle'], '--database must be sqlite, postgres or sqlite+postgres, got "oracle".'],
     [['my-service', '--colour'], "Unknown option '--colour': use --help for the list of options."],
     [['my-service', '--login', '--yes'], "Option '--login' argument is ambiguous: use --help for the list of options."],
     [['my-service', 'fastify'], 'Unexpected argument "fastify": give one folder, and options after "--"'],

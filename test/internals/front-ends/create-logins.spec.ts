@@ -99,7 +99,7 @@ describe('the files', () => {
   const formatted = new Set<string>();
 
   it.each(COMBINATIONS)('hold what $others need, and no more', async ({ others }) => {
-    for (const database of ['sqlite', 'postgres']) {
+    for (const database of ['sqlite', 'postgres', 'sqlite+postgres']) {
       const files = filesFor(others, { database });
       const plain = filesFor([], { database });
       const kinds = kindsOf(others);

@@ -7,7 +7,16 @@ import {
 } from '@angular/common/http';
 import { inject, Injectable } from '@angular/core';
 import { from, map, switchMap } from 'rxjs';
-import { type One, type Page, type Product, shop } from './shop.js';
+import { type Product, type ProductPatch, shop } from './shop.js';
+
+export interface One {
+  readonly data: Product;
+}
+
+export interface Page {
+  readonly data: readonly Product[];
+  readonly metadata: { readonly pagination: { readonly total: number } };
+}
 
 /** Sends the token of the user, which `token()` refreshes, to this server only. */
 export const sendToken: HttpInterceptorFn = (request, next) =>
@@ -26,21 +35,19 @@ export class Products {
   private readonly http = inject(HttpClient);
 
   list(page: number) {
-    return this.http.get<Page<Product>>(`${shop.url}/products`, { params: { page, size: 3, sort: 'name' } });
+    return this.http.get<Page>(`${shop.url}/products`, { params: { page, size: 3, sort: 'name' } });
   }
 
   /** With the ETag of the version, for `save`. */
   find(id: number) {
     return this.http
-      .get<One<Product>>(`${shop.url}/products/${id}`, { observe: 'response' })
+      .get<One>(`${shop.url}/products/${id}`, { observe: 'response' })
       .pipe(map(({ body, headers }) => ({ product: body!.data, etag: headers.get('ETag') ?? '*' })));
   }
 
   /** A change by somebody else since is a failure with the status 412. */
-  save(id: number, etag: string, changes: Partial<Product>) {
+  save(id: number, etag: string, changes: ProductPatch) {
     const headers = { 'If-Match': etag };
-    return this.http
-      .patch<One<Product>>(`${shop.url}/products/${id}`, changes, { headers })
-      .pipe(map(({ data }) => data));
+    return this.http.patch<One>(`${shop.url}/products/${id}`, changes, { headers }).pipe(map(({ data }) => data));
   }
 }

@@ -6,21 +6,20 @@ import { createElement, type ReactNode } from 'react';
 import { firstValueFrom } from 'rxjs';
 
 import type { Login } from '../steps.js';
-import type { Page, Product } from './shop.js';
-
-type Changes = Partial<Product>;
+import type { Page } from './angular.js';
+import type { Product, ProductPatch } from './shop.js';
 
 /** What React shows. */
 interface View {
-  list?: Page<Product> | undefined;
+  list?: Page | undefined;
   product?: Product | undefined;
-  save?: ((changes: Changes) => Promise<unknown>) | undefined;
+  save?: ((changes: ProductPatch) => Promise<unknown>) | undefined;
 }
 
 interface Hooks {
-  useProducts(page: number): { readonly data: Page<Product> | undefined };
+  useProducts(page: number): { readonly data: Page | undefined };
   useProduct(id: number): { readonly data: Product | undefined };
-  useSave(seen: Product): (changes: Changes) => Promise<unknown>;
+  useSave(seen: Product): (changes: ProductPatch) => Promise<unknown>;
   wrap(children: ReactNode): ReactNode;
 }
 
@@ -35,7 +34,7 @@ export async function useShop(url: string, login: Login): Promise<Readonly<Recor
   await shop.login(login);
   const other = createClient(shop.url, { storage: new Window({ url }).localStorage });
   await other.login(login);
-  const changeElsewhere = (json: Changes) => other.request('PATCH', 'products/:id', { params: { id: ID }, json });
+  const changeElsewhere = (json: ProductPatch) => other.request('PATCH', 'products/:id', { params: { id: ID }, json });
 
   const { createRoot } = await import('react-dom/client');
   const queries = await import('./tanstack-query.js');
@@ -97,7 +96,7 @@ export async function useShop(url: string, login: Login): Promise<Readonly<Recor
   };
 }
 
-const describe = ({ data, metadata }: Page<Product>): string =>
+const describe = ({ data, metadata }: Page): string =>
   `${data.length} of ${metadata.pagination.total}: ${data.map(({ name }) => name).join(', ')}`;
 
 async function until<T>(find: () => T | undefined): Promise<T> {

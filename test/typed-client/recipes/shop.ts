@@ -1,19 +1,8 @@
 /** The client that the recipes of packages/declarest-client/README.md share. */
 import { createClient } from 'declarest-client';
+import type { components, paths } from '../generated/shop.js';
 
-export interface Product {
-  readonly id: number;
-  readonly name: string;
-  readonly price: number;
-}
+export type Product = components['schemas']['Product'];
+export type ProductPatch = components['schemas']['ProductPatch'];
 
-export interface One<T> {
-  readonly data: T;
-}
-
-export interface Page<T> {
-  readonly data: readonly T[];
-  readonly metadata: { readonly pagination: { readonly total: number } };
-}
-
-export const shop = createClient(new URL('/api', location.href).href);
+export const shop = createClient<paths>(new URL('/api', location.href).href);

@@ -2,8 +2,8 @@
 import { NotFoundException } from '@nestjs/common';
 import { accountEndpoint, answers, type AuthPlugin, type Endpoint, type NamedSchema, schemas } from 'declarest/plugin';
 import { ApiKey } from './api-key.js';
-import { ApiKeyStore, MAX_KEYS } from './api-key-store.js';
-import { ApiKeys, toKeyView } from './api-keys.js';
+import { ApiKeyStore } from './api-key-store.js';
+import { ApiKeys, TOO_MANY_KEYS, toKeyView } from './api-keys.js';
 import { KEY_PREFIX } from './key-form.js';
 
 const NAME = { ...schemas.name, examples: ['backup'] };
@@ -19,39 +19,37 @@ const VIEW = {
 };
 const KEY_SCHEMA: NamedSchema = { name: 'AuthKey', schema: schemas.object(VIEW) };
 
+/** Administrators create keys of other users by the same body. */
+export const CREATE_KEY: Endpoint = accountEndpoint({
+  name: 'createKey',
+  route: 'POST keys',
+  status: 201,
+  needsProof: 'any',
+  takesObject: () =>
+    schemas.closed({ name: NAME, roles: schemas.orNull(ROLES), expiresAt: schemas.orNull(schemas.moment) }, ['name']),
+  summary: 'Create an API key',
+  description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used. With a token of another issuer, \`expiresAt\` is required.`,
+  answers: {
+    201: answers.data('Created', { ...VIEW, key: { ...schemas.text, description: 'For `Authorization: Bearer`.' } }),
+    409: answers.failure('There are too many.', TOO_MANY_KEYS),
+  },
+  async run({ get }, { body, user, request }) {
+    const data = await get(ApiKeys).create(body, String(user().id), request);
+    return { success: true, message: 'Key created', data };
+  },
+});
+
 const ENDPOINTS: readonly Endpoint[] = [
   accountEndpoint({
     name: 'findKeys',
     route: 'GET keys',
     summary: 'List own API keys',
-    answers: {
-      200: answers.list('The own keys', schemas.named(KEY_SCHEMA.name)),
-    },
+    answers: { 200: answers.list('The own keys', schemas.named(KEY_SCHEMA.name)) },
     async run({ get }, { user }) {
       return { success: true, data: (await get(ApiKeyStore).listOf(String(user().id))).map(toKeyView) };
     },
   }),
-  accountEndpoint({
-    name: 'createKey',
-    route: 'POST keys',
-    status: 201,
-    needsProof: 'any',
-    takesObject: () =>
-      schemas.closed({ name: NAME, roles: schemas.orNull(ROLES), expiresAt: schemas.orNull(schemas.moment) }, ['name']),
-    summary: 'Create an API key',
-    description: `A program sends it as \`Authorization: Bearer ${KEY_PREFIX}…\`. No other answer shows it. It has those of its roles that its user has when it is used. With a token of another issuer, \`expiresAt\` is required.`,
-    answers: {
-      201: answers.data('Created', { ...VIEW, key: { ...schemas.text, description: 'For `Authorization: Bearer`.' } }),
-      409: answers.failure(
-        `There are ${MAX_KEYS} keys.`,
-        `You have ${MAX_KEYS} keys, which is the most. Delete one first`,
-      ),
-    },
-    async run({ get }, { body, user, request }) {
-      const data = await get(ApiKeys).create(body, String(user().id), request);
-      return { success: true, message: 'Key created', data };
-    },
-  }),
+  CREATE_KEY,
   accountEndpoint({
     name: 'deleteKey',
     route: 'DELETE keys/:id',
@@ -82,5 +80,10 @@ export const apiKeys = (): AuthPlugin => ({
   authenticate: ({ get }, _request, { token }) =>
     token?.startsWith(KEY_PREFIX) ? get(ApiKeys).identify(token) : undefined,
   accountChanged: ({ get }, change) => get(ApiKeys).onAccountChange(change),
+  waysIn: ({ get }) => ({
+    kind: 'key',
+    list: async (userId) => (await get(ApiKeyStore).listOf(userId)).map(toKeyView),
+    revoke: (userId, id) => get(ApiKeyStore).removeOwn(userId, id),
+  }),
   describe: () => ({ schemas: [KEY_SCHEMA] }),
 });

@@ -2,24 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import { ConflictException, Injectable } from '@nestjs/common';
 import type { AuthUser, HttpRequest, JsonObject } from 'declarest';
-import {
-  type AccountChange,
-  type Authentication,
-  authenticationOf,
-  AuthenticationRequired,
-  AuthServices,
-  type Check,
-  checkBody,
-  checks,
-  hashOf,
-  Logins,
-} from 'declarest/plugin';
+import type { AccountChange, Authentication, Check } from 'declarest/plugin';
+import { authenticationOf, AuthenticationRequired, checkBody, checks, hashOf } from 'declarest/plugin';
+import { AuthServices, Logins } from 'declarest/plugin';
 import type { ApiKey } from './api-key.js';
 import { ApiKeyStore, MAX_KEYS, USE_MS } from './api-key-store.js';
 import { isKey, newKey } from './key-form.js';
 import { momentOf, momentOrNull } from '../moments.js';
 import { endsWaysIn } from '../ways-in.js';
 
+export const TOO_MANY_KEYS = `A user has at most ${MAX_KEYS} keys. Delete one first`;
 /** The prefix and 8 characters; 208 random bits stay unknown. */
 const SHOWN_LENGTH = 11;
 
@@ -46,7 +38,7 @@ export class ApiKeys {
     const id = randomBytes(16).toString('hex');
     const parts = { hash: hashOf(key), prefix: key.slice(0, SHOWN_LENGTH) };
     if (!(await this.store.insert({ id, userId, ...parts, name, roles, expiresAt })))
-      throw new ConflictException(`You have ${MAX_KEYS} keys, which is the most. Delete one first`);
+      throw new ConflictException(TOO_MANY_KEYS);
     // What ends keys may have run before the key was stored, or after that.
     await this.expectOwner(userId, request).catch(async (error: unknown) => {
       await this.store.removeOwn(userId, id);
@@ -69,9 +61,9 @@ export class ApiKeys {
 
   /** A password, an e-mail address and sessions are not those of a key, which goes on when they change or end. */
   async onAccountChange(change: AccountChange): Promise<void> {
-    const { name, userId } = change;
+    const { name } = change;
     const isOver = name === 'user.changed' && change.fields.active === false;
-    if (isOver || endsWaysIn(change)) await this.store.removeAll(userId);
+    if (isOver || endsWaysIn(change)) await this.store.removeAll(change.userId);
   }
 
   /** A token that outlives its session must not become a key that does not expire. @throws 401 */
@@ -83,11 +75,8 @@ export class ApiKeys {
   }
 
   private read(body: JsonObject, { role }: AuthUser, needsEnd: boolean): Fields {
-    const rules = {
-      name: checks.username,
-      roles: rolesAmong(this.services.expandRoles([role])),
-      expiresAt: readExpiry,
-    };
+    const own = this.services.expandRoles([role]);
+    const rules = { name: checks.username, roles: rolesAmong(own), expiresAt: readExpiry };
     return checkBody(body, rules, needsEnd ? ['name', 'expiresAt'] : ['name']) as Fields;
   }
 }
@@ -97,7 +86,7 @@ const rolesAmong =
   (value) =>
     Array.isArray(value) && value.every((role) => own.includes(role as string))
       ? { value: [...new Set(value)] }
-      : { expected: `an array of roles that you have (${own.join(', ')})` };
+      : { expected: `an array of roles of the user (${own.join(', ')})` };
 
 const readExpiry: Check = (value) => {
   const read = checks.dateTime(value);

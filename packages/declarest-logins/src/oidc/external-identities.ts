@@ -49,16 +49,16 @@ export class ExternalIdentities {
     throw new ConflictException('This login is linked to another account');
   }
 
-  /** @returns whether the user has it @throws ConflictException (409) where the user could not log in any more */
-  async unlink(userId: string, id: string): Promise<boolean> {
-    const mayBeLast = await hasPassword(this.users, userId);
+  /** @returns whether the user has it @throws ConflictException (409) unless it may be the last way to log in */
+  async unlink(userId: string, id: string, mayBeLast = false): Promise<boolean> {
+    const needsNone = mayBeLast || (await hasPassword(this.users, userId));
     const linked = { userId, isLinked: true };
     const unlinked = await this.tables.lastOf(ExternalIdentity, linked, 'linkedAt', async (own, manager) => {
       const identity = own.find((each) => each.id === id);
       if (!identity) return undefined;
       const isUsable = (each: ExternalIdentity): boolean =>
         each !== identity && this.settings.providers.has(each.provider);
-      if (!mayBeLast && !own.some(isUsable))
+      if (!needsNone && !own.some(isUsable))
         throw new ConflictException(
           'Without a password, one login at a provider must stay: set a password, or link another login first',
         );

@@ -44,7 +44,7 @@ export class ExternalLogins {
     private readonly users: UserRepository,
     private readonly accounts: UserAccounts,
     private readonly logins: Logins,
-    @Inject(OIDC_SETTINGS) settings: OidcSettings,
+    @Inject(OIDC_SETTINGS) private readonly settings: OidcSettings,
     { options }: AuthServices,
     { required }: UserFieldRules,
     @Optional() private readonly verified?: VerifiedEmails,
@@ -77,7 +77,18 @@ export class ExternalLogins {
       if (!found) return this.registerUser(profile, request);
       id = await this.linkByAddress(found, profile);
     }
-    return id === undefined ? undefined : this.logins.complete({ id }, request);
+    if (id === undefined) return undefined;
+    await this.update(id, profile);
+    return this.logins.complete({ id }, request);
+  }
+
+  /** Before the login, so that its tokens have the new role. @throws what `update` throws, 409 for the last ADMIN */
+  private async update(id: string, profile: ExternalProfile): Promise<void> {
+    const user = this.settings.update && (await this.users.findById(id));
+    if (!user?.active) return;
+    const fields = this.readFields((await this.settings.update?.(profile, user)) ?? {});
+    const changed = Object.entries(fields).filter(([name, value]) => user[name as keyof AuthUser] !== value);
+    if (changed.length > 0) await this.accounts.changeKeepingAdmin(id, Object.fromEntries(changed));
   }
 
   private async linkedUser(profile: ExternalProfile): Promise<string | undefined> {
@@ -109,7 +120,9 @@ export class ExternalLogins {
     const { email } = profile;
     if (this.register === false || (email === undefined && this.required.includes('email'))) throw noAccount();
     const further = typeof this.register === 'function' ? await this.register(profile) : {};
-    const fields = this.readFields({ ...namesOf(profile), ...further }, email);
+    const required = this.required.filter((name) => name !== 'email');
+    const read = this.readFields({ ...namesOf(profile), ...further }, required);
+    const fields = { ...read, ...(email !== undefined && { email }) };
     const add = async (userId: string): Promise<boolean> => (await this.identities.add(userId, profile)) !== undefined;
     const remove = (userId: string): Promise<void> => this.identities.removeAll(userId);
     return this.logins.register(fields, request, { isVerified: true, add, remove }).catch((error: unknown) => {
@@ -119,13 +132,11 @@ export class ExternalLogins {
     });
   }
 
-  /** @throws InvalidUserError naming each field of the function `register` that is wrong */
-  private readFields(input: Readonly<Record<string, unknown>>, email: string | undefined): UserFields {
+  /** @throws InvalidUserError naming each field of the functions `register` and `update` that is wrong */
+  private readFields(input: Readonly<Record<string, unknown>>, required: readonly string[] = []): UserFields {
     const { email: _email, password: _password, ...own } = this.accounts.checks;
     const added = Object.keys(input).filter((name) => !Object.hasOwn(this.accounts.checks, name) && name !== 'id');
     const ofColumns = Object.fromEntries(added.map((name) => [name, checks.any]));
-    const required = this.required.filter((name) => name !== 'email');
-    const fields = checkBody(input, { ...own, ...ofColumns }, required);
-    return { ...fields, ...(email !== undefined && { email }) };
+    return checkBody(input, { ...own, ...ofColumns }, required);
   }
 }

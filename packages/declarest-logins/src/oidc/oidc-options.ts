@@ -1,4 +1,5 @@
 /** The options of the plugin `oidc`. */
+import type { AuthUser } from 'declarest';
 import { describeValue, option, readOptions, refuseOption } from 'declarest/plugin';
 import { isLoopback } from '../remote-servers.js';
 import { type Accepts, isFunction, isObject } from '../values.js';
@@ -66,6 +67,13 @@ export interface OidcOptions {
    * @example register: ({ claims }) => ({ username: String(claims.preferred_username) })
    */
   register?: boolean | ((profile: ExternalProfile) => ExternalUserFields | Promise<ExternalUserFields>);
+  /**
+   * Returns the fields of a user that change with a later login, such as the `role` by a group at the provider; what it throws
+   * refuses the login. The login of the last active `ADMIN` who would lose the role is 409.
+   * @default none: logins change no user
+   * @example update: ({ claims }) => ({ role: claims['department'] === 'sales' ? 'STAFF' : 'USER' })
+   */
+  update?: (profile: ExternalProfile, user: AuthUser) => ExternalUserFields | Promise<ExternalUserFields>;
 }
 
 const GITHUB = 'https://github.com/login/oauth';
@@ -83,6 +91,7 @@ function isAddress(value: unknown, allows: (url: URL) => boolean): boolean {
   return url.username === '' && url.password === '' && [url.href, url.origin].includes(String(value)) && allows(url);
 }
 
+const isType: Accepts = (value) => value === 'oidc' || value === 'github';
 const isSecure = (url: URL): boolean => url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 const isIssuer: Accepts = (value) => isAddress(value, isSecure);
 const isRedirectUri: Accepts = (value) =>
@@ -100,27 +109,18 @@ const OPTIONS = {
     (value) => typeof value === 'boolean' || isFunction(value),
     'give for example a function of the profile that returns { username }',
   ),
+  update: option.optional<OidcOptions['update']>('a function', isFunction, 'return for example { role: "STAFF" }'),
 };
 
 const PROVIDER = {
-  type: option.value<'oidc' | 'github'>(
-    'oidc',
-    '"oidc" or "github"',
-    (value) => value === 'oidc' || value === 'github',
-    'set one of them',
-  ),
+  type: option.value<'oidc' | 'github'>('oidc', '"oidc" or "github"', isType, 'set one of them'),
   issuer: option.value(
     '',
     'an address with https, or with http on a loopback address, without a query',
     (value) => value === '' || isIssuer(value),
     'set the `issuer` of the discovery document, such as "https://accounts.google.com"',
   ),
-  clientId: option.value(
-    '',
-    'the id of the client at the provider',
-    isText,
-    'copy it from the settings of the provider',
-  ),
+  clientId: option.value('', 'the id of the client at the provider', isText, 'copy it from the provider'),
   /** Checked apart, so that no message has it. */
   clientSecret: option.value('', 'a string', () => true, ''),
   redirectUris: option.value<readonly string[]>(
@@ -139,27 +139,23 @@ export interface ProviderSettings extends Required<OidcProvider> {
 export interface OidcSettings {
   readonly providers: ReadonlyMap<string, ProviderSettings>;
   readonly register: OidcOptions['register'];
+  readonly update: OidcOptions['update'];
 }
 
 export const OIDC_SETTINGS = Symbol('declarest.oidcSettings');
 
 /** @throws InvalidOptionError */
 export function readSettings(options: unknown): OidcSettings {
-  const { providers, register } = readOptions('oidc', OPTIONS, options);
+  const { providers, register, update } = readOptions('oidc', OPTIONS, options);
   const read = Object.entries(providers).map(([name, given]) => [name, readProvider(name, given)] as const);
   const uris = read.flatMap(([, { redirectUris }]) => redirectUris);
   const repeated = uris.find((uri, index) => uris.indexOf(uri) !== index);
   if (repeated !== undefined) {
     const advice = 'give each provider a page of its own, such as "https://shop.example/login/github"';
-    refuseOption(
-      'oidc',
-      'providers',
-      'providers with different redirectUris',
-      `${describeValue(repeated)} twice`,
-      advice,
-    );
+    const expected = 'providers with different redirectUris';
+    refuseOption('oidc', 'providers', expected, `${describeValue(repeated)} twice`, advice);
   }
-  return Object.freeze({ providers: new Map(read), register });
+  return Object.freeze({ providers: new Map(read), register, update });
 }
 
 function readProvider(name: string, given: unknown): ProviderSettings {

@@ -30,20 +30,15 @@ const IDENTITY_SCHEMA: NamedSchema = {
 };
 const IDENTITY = schemas.named(IDENTITY_SCHEMA.name);
 
-const REDIRECT_URI = {
-  ...schemas.text,
-  description: 'One of those that the application declares. The first by default.',
-};
+const text = (description: string) => ({ ...schemas.text, description });
+const REDIRECT_URI = text('One of those that the application declares. The first by default.');
 const RESPONSE = {
-  url: { ...schemas.text, description: 'Where the provider has sent the user back, with the whole query.' },
-  verifier: { ...schemas.text, description: 'From the request that began the login.' },
+  url: text('Where the provider has sent the user back, with the whole query.'),
+  verifier: text('From the request that began the login.'),
 };
 const BEGUN = answers.data('Begun', {
-  url: { ...schemas.text, description: 'Where to send the user.' },
-  verifier: {
-    ...schemas.text,
-    description: 'To keep, such as in `sessionStorage`, and to send back with the response.',
-  },
+  url: text('Where to send the user.'),
+  verifier: text('To keep, such as in `sessionStorage`, and to send back with the response.'),
 });
 const FAILED = loginFailed().message;
 const begun = (data: object) => ({ success: true, message: 'Log in at the provider', data });
@@ -92,12 +87,9 @@ const ENDPOINTS: readonly Endpoint[] = [
     name: 'findIdentities',
     route: 'GET identities',
     summary: 'List own logins at providers',
-    answers: {
-      200: answers.list('All of them', IDENTITY),
-    },
+    answers: { 200: answers.list('All of them', IDENTITY) },
     async run({ get }, { user }) {
-      const own = await get(ExternalIdentities).listOf(String(user().id));
-      return { success: true, data: own.map(toView) };
+      return { success: true, data: (await get(ExternalIdentities).listOf(String(user().id))).map(toView) };
     },
   }),
   accountEndpoint({
@@ -178,18 +170,25 @@ export function oidc(options: OidcOptions): AuthPlugin {
     endpoints: ENDPOINTS,
     decidesBy: {
       register: settings.register,
+      update: settings.update,
       ...Object.fromEntries([...settings.providers].map(([name, { verifiedClaim }]) => [name, verifiedClaim])),
     },
     // Each begin stores a row, and many users may share an address.
     limits: { externalLogin: ({ addressTries }) => ({ address: addressTries * 10 }) },
     setup(core) {
       if (settings.register !== false) core.needMethods('remove');
+      if (settings.update) core.needMethods('list');
     },
     async accountChanged({ get }, change) {
       const { name, userId } = change;
       if (name !== 'user.created') await get(LoginFlows).removeAll(userId);
       await get(ExternalLogins).onAccountChange(change);
     },
+    waysIn: ({ get }) => ({
+      kind: 'identity',
+      list: async (userId) => (await get(ExternalIdentities).listOf(userId)).map(toView),
+      revoke: (userId, id) => get(ExternalIdentities).unlink(userId, id, true),
+    }),
     describe: () => ({ schemas: [IDENTITY_SCHEMA] }),
   };
 }

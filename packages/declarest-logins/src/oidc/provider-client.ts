@@ -9,6 +9,7 @@ import { GITHUB_SCOPE, githubMetadata, readGithubUser } from './github.js';
 import type { ExternalProfile, ProviderSettings } from './oidc-options.js';
 
 const TIMEOUT_SECONDS = 5;
+const GITHUB_HEADERS = { accept: 'application/vnd.github+json', 'user-agent': 'declarest' };
 
 export interface AuthorizationRequest {
   readonly redirectUri: string;
@@ -82,14 +83,7 @@ export class ProviderClient {
     const { access_token: token } = await openid.authorizationCodeGrant(configuration, url, checks);
     const { issuer } = this.settings;
     const get = (address: string): Promise<Response> =>
-      openid.fetchProtectedResource(
-        configuration,
-        token,
-        new URL(address),
-        'GET',
-        null,
-        new Headers({ accept: 'application/vnd.github+json', 'user-agent': 'declarest' }),
-      );
+      openid.fetchProtectedResource(configuration, token, new URL(address), 'GET', null, new Headers(GITHUB_HEADERS));
     return profileOf({ ...this.settings, verifiedClaim: 'email_verified' }, issuer, await readGithubUser(issuer, get));
   }
 

@@ -24,7 +24,7 @@ const WRONG_NEW = {
   400: answers.failure('The body or the passkey is not valid.', NOT_VERIFIED),
   409: answers.failure('It is known already, or there are too many.', 'This passkey is known already'),
 };
-const toView = ({ id, name, backedUp, createdAt, lastUsedAt }: Passkey) => ({
+export const toView = ({ id, name, backedUp, createdAt, lastUsedAt }: Passkey) => ({
   id,
   name,
   backedUp,
@@ -39,10 +39,7 @@ export const ownerOf = ({ user, request }: EndpointCall): ChallengeOwner => ({
 
 /** Endpoints that create a challenge, which cost a row each. */
 const startEndpoint = (
-  endpoint: Pick<
-    Endpoint,
-    'name' | 'route' | 'access' | 'needs' | 'needsProof' | 'takesObject' | 'summary' | 'description' | 'answers'
-  >,
+  endpoint: Omit<Endpoint, 'run' | 'texts' | 'optionalTexts'>,
   start: (services: AuthServices, call: EndpointCall) => Promise<object>,
 ): Endpoint =>
   accountEndpoint({
@@ -168,9 +165,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     name: 'findPasskeys',
     route: 'GET passkeys',
     summary: 'List own passkeys',
-    answers: {
-      200: answers.list('The own passkeys, the oldest first', schemas.named(PASSKEY.name)),
-    },
+    answers: { 200: answers.list('The own passkeys, the oldest first', schemas.named(PASSKEY.name)) },
     async run({ get }, { user }) {
       return { success: true, data: (await get(PasskeyStore).listOf(String(user().id))).map(toView) };
     },

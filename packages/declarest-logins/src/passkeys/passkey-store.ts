@@ -52,12 +52,12 @@ export class PasskeyStore {
     return this.tables.findOne(Passkey, { userId, id });
   }
 
-  /** A user without a password keeps one. */
-  async remove(userId: string, id: string): Promise<'removed' | 'unknown' | 'last'> {
-    const mayBeLast = await hasPassword(this.users, userId);
+  /** @param mayBeLast otherwise, a user without a password keeps one */
+  async remove(userId: string, id: string, mayBeLast = false): Promise<'removed' | 'unknown' | 'last'> {
+    const needsNone = mayBeLast || (await hasPassword(this.users, userId));
     return this.tables.lastOf(Passkey, { userId }, 'counter', async (own, manager) => {
       if (!own.some((each) => each.id === id)) return 'unknown';
-      if (own.length === 1 && !mayBeLast) return 'last';
+      if (own.length === 1 && !needsNone) return 'last';
       await manager.delete(Passkey, { id });
       return 'removed';
     });

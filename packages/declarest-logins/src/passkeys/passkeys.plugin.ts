@@ -4,7 +4,7 @@ import type { AuthPlugin } from 'declarest/plugin';
 import { LoginSteps, STEP_DOCUMENT } from '../login-steps/login-steps.js';
 import { PasskeyChallenges } from './passkey-challenges.js';
 import { ASSERTION, PASSKEY } from './passkey-documents.js';
-import { ENDPOINTS, ownerOf } from './passkey-endpoints.js';
+import { ENDPOINTS, ownerOf, toView } from './passkey-endpoints.js';
 import { PASSKEY_SETTINGS, type PasskeysOptions, readSettings } from './passkey-settings.js';
 import { passkeyStep } from './passkey-step.js';
 import { PasskeyStore } from './passkey-store.js';
@@ -58,6 +58,11 @@ export function passkeys(options: PasskeysOptions): AuthPlugin {
       await get(Passkeys).onAccountChange(change);
       if (isFactor) await get(LoginSteps).onAccountChange(change);
     },
+    waysIn: ({ get }) => ({
+      kind: 'passkey',
+      list: async (userId) => (await get(PasskeyStore).listOf(userId)).map(toView),
+      revoke: (userId, id) => get(Passkeys).remove(userId, id, true),
+    }),
     ...(isFactor && {
       beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context),
       issue: ({ get }, user, context) => get(LoginSteps).recheck(user, context),

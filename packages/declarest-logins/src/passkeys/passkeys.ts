@@ -128,9 +128,9 @@ export class Passkeys {
     return passkey;
   }
 
-  /** @returns whether the user has such a passkey @throws ConflictException (409) for the last way to log in */
-  async remove(userId: string, id: string): Promise<boolean> {
-    const result = await this.store.remove(userId, id);
+  /** @returns whether the user has such a passkey @throws ConflictException (409) unless it may be the last way to log in */
+  async remove(userId: string, id: string, mayBeLast = false): Promise<boolean> {
+    const result = await this.store.remove(userId, id, mayBeLast);
     if (result === 'last')
       throw new ConflictException('This is the last way to log in: add another passkey or set a password first');
     if (result === 'removed') this.events.emit('passkey.removed', { userId, passkeyId: id });

@@ -23,6 +23,7 @@ import { Totp } from './totp.js';
 import { endsWaysIn } from '../ways-in.js';
 
 const CODE = { ...schemas.text, description: 'Of the authenticator app, or a recovery code.', examples: ['492039'] };
+const ENROLMENT = { uri: schemas.text, secret: schemas.text };
 const RECOVERY_CODES = { recoveryCodes: { type: 'array', items: schemas.text } };
 const WRONG_CODE = {
   ...answers.unauthorizedOr('The token or the code is not valid.', wrongCode().message),
@@ -49,10 +50,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     needsProof: 'factor',
     summary: 'Begin to set up a second factor',
     description: 'A factor that the user has counts until the new one is confirmed.',
-    answers: {
-      200: answers.data('For the authenticator app', { uri: schemas.text, secret: schemas.text }),
-      ...CONFLICT,
-    },
+    answers: { 200: answers.data('For the authenticator app', ENROLMENT), ...CONFLICT },
     async run({ get, users }, { user, proof }) {
       const found = await users.findById(String(user().id));
       if (!found) throw new AuthenticationRequired(true);
@@ -155,13 +153,10 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
       schema: CODE,
       isFactor: true,
       has: ({ get }, { id }) => get(SecondFactors).isEnabled(id),
-      check: (services, call, sent) =>
-        withCode(
-          services,
-          call,
-          String(checkBody({ code: sent }, { code: checks.text }, ['code'])['code']),
-          (userId, code) => services.get(SecondFactors).use(userId, code),
-        ),
+      check(services, call, sent) {
+        const { code } = checkBody({ code: sent }, { code: checks.text }, ['code']);
+        return withCode(services, call, String(code), (userId, read) => services.get(SecondFactors).use(userId, read));
+      },
     },
     limits: {
       // Whoever is stopped by it has given the password before: strangers do not lock a user out.
@@ -174,6 +169,11 @@ export function secondFactor(options: SecondFactorOptions = {}): AuthPlugin {
         ...settings.required.map((role) => `requires a factor of ${role}`),
       ],
     },
+    waysIn: ({ get }) => ({
+      kind: 'factor',
+      list: async (userId) => ((await get(SecondFactors).isEnabled(userId)) ? [{ id: 'app' }] : []),
+      revoke: async (userId, id) => id === 'app' && get(SecondFactors).remove(userId),
+    }),
     beforeLogin: ({ get }, user, context) => get(LoginSteps).begin(user, context),
     issue: ({ get }, user, context) => get(LoginSteps).recheck(user, context),
     async accountChanged({ get }, change) {

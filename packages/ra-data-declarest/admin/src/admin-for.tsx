@@ -14,6 +14,7 @@ import {
 } from 'react-admin';
 
 import { labelOf } from './fields.js';
+import { Home } from './home.js';
 import { ResourceList } from './list-page.js';
 import { LoginAgain, LoginPage } from './login-page.js';
 import { ResourceCreate, ResourceEdit, ResourceShow } from './pages.js';
@@ -45,6 +46,7 @@ export function AdminFor(props: AdminForProps) {
         authProvider={service.auth}
         theme={lightTheme}
         darkTheme={darkTheme}
+        dashboard={Home}
         layout={ServiceLayout}
         loginPage={LoginPage}
         requireAuth

@@ -130,7 +130,7 @@ interface InputProps {
   readonly source: string;
   readonly label?: string;
   readonly validate?: ReturnType<typeof required>[];
-  readonly defaultValue?: number | boolean;
+  readonly defaultValue?: FieldDescription['initial'];
 }
 
 function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {

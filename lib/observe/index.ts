@@ -1,0 +1,2 @@
+export { requestIdOf, requestIds } from '../request-ids/request-ids.js';
+export { TelemetryModule } from './telemetry.js';

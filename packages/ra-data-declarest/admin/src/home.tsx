@@ -1,0 +1,61 @@
+/** The first page: the resources that the user may read, with the number of their records. */
+import { useEffect, useState } from 'react';
+import { Link, Title, useCreatePath, useGetResourceLabel } from 'react-admin';
+
+import { useService } from './service.js';
+
+interface Counted {
+  readonly metadata?: { readonly pagination?: { readonly total?: number; readonly capped?: true } };
+}
+
+const LIST = {
+  display: 'grid',
+  gap: '1em',
+  gridTemplateColumns: 'repeat(auto-fill, minmax(12em, 1fr))',
+  listStyle: 'none',
+  margin: '1em 0',
+  padding: 0,
+} as const;
+const TILE = { border: '1px solid #8888', borderRadius: '4px', padding: '1em' } as const;
+
+export function Home() {
+  const shown = useService().resources.filter(({ parent }) => !parent);
+  return (
+    <>
+      <Title title="ra.page.dashboard" />
+      <ul style={LIST}>
+        {shown.map(({ name }) => (
+          <ResourceTile key={name} name={name} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function ResourceTile({ name }: { readonly name: string }) {
+  const labelOf = useGetResourceLabel();
+  const createPath = useCreatePath();
+  const count = useCount(name);
+  return (
+    <li style={TILE}>
+      <Link to={createPath({ resource: name, type: 'list' })}>{labelOf(name, 2)}</Link>
+      <div>{count}</div>
+    </li>
+  );
+}
+
+/** `12`, or `1,000+` where counting all would take long; nothing until it is known, and where lists have no total. */
+function useCount(name: string): string | undefined {
+  const { data } = useService();
+  const [count, setCount] = useState<string>();
+  useEffect(() => {
+    const stop = new AbortController();
+    const show = ({ data: { metadata } }: { readonly data: Counted }): void => {
+      const { total, capped } = metadata?.pagination ?? {};
+      if (total !== undefined) setCount(`${total.toLocaleString()}${capped ? '+' : ''}`);
+    };
+    data.custom<Counted>(`${name}?size=1&count=capped`, { signal: stop.signal }).then(show, () => undefined);
+    return () => stop.abort();
+  }, [data, name]);
+  return count;
+}

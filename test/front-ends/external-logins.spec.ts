@@ -1,0 +1,88 @@
+/** Logins at a provider of OpenID Connect, through the client. */
+import { type Client, createClient, Failure } from 'declarest-client';
+import { browse, CLIENT, type IdentityProvider, startProvider } from '../logins/identity-provider.js';
+import { type OidcApp, startOidc } from '../logins/oidc-app.js';
+import { recordedOptions, type RecordedOptions } from './admin-service.js';
+
+const PAGE = 'https://shop.example/login/main';
+const OTHER_PAGE = 'https://phone.shop.example/login';
+
+let provider: IdentityProvider;
+let app: OidcApp;
+let api: string;
+// The client cannot see the platform. test/logins checks the endpoints on both.
+beforeAll(async () => {
+  provider = await startProvider([PAGE, OTHER_PAGE]);
+  provider.accounts.set('ann', { email: 'ann@shop.example', email_verified: true });
+  const main = { issuer: provider.issuer, ...CLIENT, redirectUris: [PAGE, OTHER_PAGE] };
+  app = await startOidc('fastify', { providers: { main } }, { auth: { sessions: true } });
+  api = `${app.url}/api`;
+});
+afterAll(async () => {
+  await app.close();
+  await provider.close();
+});
+
+/** A tab of the browser: each page that it opens has a client of its own. */
+interface Tab extends RecordedOptions {
+  readonly openPage: () => Client;
+}
+
+function openTab(): Tab {
+  const options = recordedOptions(api);
+  const { storage } = recordedOptions(api);
+  const openPage = (): Client => {
+    vi.stubGlobal('sessionStorage', storage);
+    return createClient(api, options);
+  };
+  return { ...options, openPage };
+}
+afterEach(() => void vi.unstubAllGlobals());
+
+const failure = (promise: Promise<unknown>): Promise<Failure> =>
+  promise.then(
+    () => expect.unreachable(),
+    (error: Failure) => error,
+  );
+
+it('logs in on the page that the provider sends the user back to, and refreshes the session', async () => {
+  const tab = openTab();
+  const url = await tab.openPage().beginExternalLogin('main');
+  const back = await browse(url, 'ann');
+  expect([back.startsWith(`${PAGE}?`), tab.items.size]).toEqual([true, 0]);
+  const client = tab.openPage();
+  const { data } = await client.finishExternalLogin(back);
+  expect([data.user, await client.claims()]).toMatchObject([{ email: 'ann@shop.example' }, { roles: ['USER'] }]);
+  const [[key, text] = ['', '{}']] = [...tab.items];
+  const { session, ...login } = JSON.parse(text) as { session: object };
+  tab.items.set(key, JSON.stringify({ ...login, session: { ...session, refreshAt: 0 } }));
+  expect(await client.user()).toMatchObject({ email: 'ann@shop.example' });
+  expect(tab.sent.map(({ method, path, headers }) => [`${method} ${path}`, 'Authorization' in headers])).toEqual([
+    ['POST /auth/oidc/main', false],
+    ['POST /auth/oidc', false],
+    ['POST /auth/refresh', false],
+    ['GET /auth/me', true],
+  ]);
+  expect((await failure(client.finishExternalLogin(back))).status).toBe(400);
+});
+
+it('finishes no login that another tab has begun', async () => {
+  const back = await browse(await openTab().openPage().beginExternalLogin('main'), 'ann');
+  const tab = openTab();
+  const { status, message } = await failure(tab.openPage().finishExternalLogin(back));
+  expect([status, message]).toEqual([400, 'This tab has not begun a login at a provider. Begin it again.']);
+  await tab.openPage().beginExternalLogin('main');
+  expect(await failure(tab.openPage().finishExternalLogin(back))).toMatchObject({
+    status: 401,
+    message: 'The login at the provider failed',
+  });
+  expect(tab.items.size).toBe(0);
+});
+
+it('sends the user back to the page that the client names', async () => {
+  const page = openTab().openPage();
+  const url = await page.beginExternalLogin('main', OTHER_PAGE);
+  expect(new URL(url).searchParams.get('redirect_uri')).toBe(OTHER_PAGE);
+  expect((await failure(page.beginExternalLogin('main', 'https://evil.example/'))).status).toBe(400);
+  expect((await failure(page.beginExternalLogin('none'))).status).toBe(404);
+});
