@@ -30,7 +30,7 @@ const HEADERS = (origin: string): [string, string][] => [
   ['access-control-max-age', '600'],
   [
     'access-control-expose-headers',
-    'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Total-Count',
+    'Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count',
   ],
 ];
 
