@@ -57,6 +57,8 @@ await app.close();
 const folder = emptyFolder();
 const tarballs = [packDeclarest(folder), packWorkspace('declarest-files', folder)];
 installAndCompile(folder, [...OTHERS, ...tarballs], USE, {
+  // The peer range of TypeORM ends at better-sqlite3 12.
+  settings: { overrides: { typeorm: { 'better-sqlite3': '13' } } },
   compilerOptions: { types: ['node'], experimentalDecorators: true, emitDecoratorMetadata: true },
 });
 const used = JSON.parse(run(process.execPath, ['use.js'], folder));

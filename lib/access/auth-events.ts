@@ -66,8 +66,8 @@ export class AuthEvents {
 
   /** Calls the listeners of an event. It returns at once, and never throws. */
   emit<N extends AuthEventName>(name: N, facts: AuthEventMap[N]): void {
-    const event = { name, at: new Date(), ...currentRequest(), ...facts };
+    const event = () => ({ name, at: new Date(), ...currentRequest(), ...facts });
     for (const listener of this.listeners.get(name) ?? [])
-      void notify(`A listener of ${name}`, () => listener(event as never), this.logger);
+      void notify(`A listener of ${name}`, () => listener(event() as never), this.logger);
   }
 }
