@@ -1,13 +1,10 @@
 /** The requests of a client with the types of a document: paths, parameters, bodies and answers. */
 import type { AnyRequests, QueryValue, RequestOptions } from './client-requests.js';
-import type { At, JsonOf, Method, OperationOf, PathName, RecordOf } from './document-types.js';
+import type { At, IsUntyped, JsonOf, Method, OperationOf, PathName, RecordOf } from './document-types.js';
 
-/** The requests of a client, with the types of a document where it has them. `ReturnType<typeof createClient>` has none. */
-export type Requests<Paths, Base extends string> = [keyof Paths] extends [never]
-  ? AnyRequests
-  : string extends keyof Paths
-    ? AnyRequests
-    : DocumentRequests<Paths, Base>;
+/** The requests of a client, with the types of a document where it has them. */
+export type Requests<Paths, Base extends string> =
+  IsUntyped<Paths> extends true ? AnyRequests : DocumentRequests<Paths, Base>;
 
 interface DocumentRequests<Paths, Base extends string> {
   request<M extends Method, Name extends PathName<Paths, Base, M>>(

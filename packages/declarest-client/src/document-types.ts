@@ -3,6 +3,9 @@
 /** Without the types of a document, every name is allowed. */
 export type AnyPaths = Record<string, unknown>;
 
+/** Whether the types of a document are missing. `ReturnType<typeof createClient>` has `object` in their place. */
+export type IsUntyped<Paths> = [keyof Paths] extends [never] ? true : string extends keyof Paths ? true : false;
+
 /** The path of the resources: `/api` where the document has `/api/auth/me` or `/api/auth/access`. */
 export type BaseOf<Paths> = keyof Paths extends infer Path
   ? Path extends `${infer Base}/auth/${'access' | 'me'}`
@@ -16,9 +19,10 @@ type Level = 'aggregate' | 'batch' | 'count' | 'export' | 'import' | 'restore' |
 type OtherPath = `${string}}` | `${string}{id}/${string}` | `${string}/${Level}` | `auth/${string}`;
 
 /** `products`, `products/:productId/reviews` */
-export type ResourceName<Paths, Base extends string> = string extends keyof Paths
-  ? string
-  : { [Path in keyof Paths]: Path extends `${Base}/${infer Name}` ? NameOf<Name> : never }[keyof Paths];
+export type ResourceName<Paths, Base extends string> =
+  IsUntyped<Paths> extends true
+    ? string
+    : { [Path in keyof Paths]: Path extends `${Base}/${infer Name}` ? NameOf<Name> : never }[keyof Paths];
 
 type NameOf<Path extends string> = Path extends OtherPath ? never : WithColons<Path>;
 
@@ -54,9 +58,8 @@ interface Routes {
 }
 
 /** `update`, and custom operations: `topSellers` of `/top-sellers`, `publish` of `/{id}/publish`. */
-export type OperationName<Paths, Base extends string, Resource extends string> = string extends keyof Paths
-  ? string
-  : OperationsOf<Paths, `${Base}/${WithBraces<Resource>}`>;
+export type OperationName<Paths, Base extends string, Resource extends string> =
+  IsUntyped<Paths> extends true ? string : OperationsOf<Paths, `${Base}/${WithBraces<Resource>}`>;
 
 type OperationsOf<Paths, Path extends string> =
   | { [Name in keyof Routes]: MemberOf<Paths, Path, Routes[Name]> extends never ? never : Name }[keyof Routes]
@@ -101,9 +104,8 @@ type MemberOf<Paths, Path extends string, Route extends readonly [string, string
 export type At<T, Name> = Name extends keyof T ? T[Name] : never;
 
 /** The fields of the records and bodies of a resource. */
-export type FieldName<Paths, Base extends string, Resource extends string> = string extends keyof Paths
-  ? string
-  : FieldsOf<Paths, `${Base}/${WithBraces<Resource>}`>;
+export type FieldName<Paths, Base extends string, Resource extends string> =
+  IsUntyped<Paths> extends true ? string : FieldsOf<Paths, `${Base}/${WithBraces<Resource>}`>;
 
 type FieldsOf<Paths, Path extends string> =
   NamesOf<RecordAt<Paths, Path>> | NamesOf<BodyOf<MemberOf<Paths, Path, Routes['create' | 'update' | 'patch']>>>;
