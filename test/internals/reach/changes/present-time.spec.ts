@@ -34,7 +34,6 @@ it.each<[name: string, scope: () => unknown, rows: string]>([
     () => ({ at: MoreThan(new Date(new Date().setHours(0, 0, 0, 0) - 7 * DAY)) }),
     'at > :today - 7 d',
   ],
-  ['the present hour', () => ({ at: MoreThan(new Date(new Date().setMinutes(0, 0, 0))) }), 'at > :now by h'],
   ['a fixed day', () => ({ at: MoreThan(new Date('2026-11-01')) }), 'at > 2026-11-01T00:00:00.000Z'],
   [
     'a fixed day beside the present',
@@ -58,6 +57,15 @@ it.each<[name: string, scope: () => unknown, rows: string]>([
   ['an id that looks like seconds', () => ({ doctorId: 1_700_000_000 }), 'doctorId = 1700000000'],
 ])('names %s', async (_name, scope, rows) => {
   expect(await rowsOf(scope)).toBe(rows);
+});
+
+it.each<[hour: number, name: string]>([
+  [10, ':now by h'],
+  [0, ':today'], // the first hour of a day is the day as well
+])('names the hour that has begun at %i:30', (hour, name) => {
+  const [now, begun] = [new Date(2026, 10, 30, hour, 30).getTime(), new Date(2026, 10, 30, hour)];
+  const evaluation: Evaluation = { from: now, to: now, values: [begun] };
+  expect(compileTimeNames(evaluation, evaluation, 'new Date(new Date().setMinutes(0))')(evaluation)(begun)).toBe(name);
 });
 
 it('is code where a value moves in another way than the clock', async () => {
