@@ -67,7 +67,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   plugin: 146,
   'problem-details': 119,
   reach: 1_941,
-  'request-ids': 53,
+  'request-ids': 51,
   'response-headers': 49,
   routes: 1_188,
   shutdown: 64,
