@@ -12,6 +12,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -167,14 +168,16 @@ async function tryVariant({ platform, database }, packages, initializer) {
   for (const each of databases) await onPostgres(`DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
 }
 
-/** Starts the service as in production, and calls `use` with its address and what sends requests to it. */
+/** Starts the service as in production, and calls `use` with what sends requests, its address, and the lines of its log. */
 async function withService(folder, env, use) {
   const port = await freePort();
   const app = spawn(process.execPath, ['dist/main.js'], {
     cwd: folder,
     env: { ...env, NODE_ENV: 'production', PORT: port },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const log = [];
+  createInterface({ input: app.stdout }).on('line', (line) => log.push(line));
   const url = `http://127.0.0.1:${port}`;
   const send = async (method, path, json, token) => {
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
@@ -190,7 +193,7 @@ async function withService(folder, env, use) {
   };
   try {
     await send('GET', '/');
-    await use(send, url);
+    await use(send, url, log);
   } finally {
     const ended = once(app, 'exit');
     app.kill('SIGTERM');
@@ -198,7 +201,7 @@ async function withService(folder, env, use) {
   }
 }
 
-async function useEndpoints(send) {
+async function useEndpoints(send, _url, log) {
   for (const path of ['/livez', '/readyz']) assert.equal((await send('GET', path)).status, 200);
   const registered = await send('POST', '/api/auth/register', USER);
   assert.equal(registered.status, 201);
@@ -208,11 +211,17 @@ async function useEndpoints(send) {
   assert.equal((await send('GET', '/api/auth/users', undefined, data.token)).status, 403);
   assert.equal((await send('GET', '/api/tasks')).status, 401);
   assert.equal((await send('GET', '/api/tasks', undefined, data.token)).status, 200);
-  assert.equal((await send('POST', '/api/tasks', { title: 'Try it' }, data.token)).status, 201);
+  const created = await send('POST', '/api/tasks?key=zebra', { title: 'Try it' }, data.token);
+  assert.equal(created.status, 201);
   for (const path of ['/docs', '/docs-json']) {
     assert.equal((await send('GET', path)).status, 401);
     assert.equal((await send('GET', path, undefined, data.token)).status, 403);
   }
+  while (!log.some((line) => line.includes('"GET /docs-json"'))) await setTimeout(100);
+  const lines = log.map((line) => JSON.parse(line));
+  const { status, requestId } = lines.find(({ message }) => message === 'POST /api/tasks');
+  assert.deepEqual([status, requestId], [201, created.headers.get('x-request-id')]);
+  assert(!log.some((line) => ['zebra', 'Try it', USER.password, data.token].some((each) => line.includes(each))));
 }
 
 async function useLogins(send, issuer) {
@@ -261,6 +270,8 @@ async function useFiles(send) {
   assert.equal((await send('GET', '/admin/resources.json', undefined, await tokenOf(send, USER))).status, 403);
   const described = await send('GET', '/admin/resources.json', undefined, await tokenOf(send, ADMIN));
   assert((await described.json()).resources.some(({ name }) => name === 'tasks'));
+  assert.equal(sent.headers.get('cache-control'), 'private, max-age=31536000, immutable');
+  for (const { headers } of [opened, described]) assert.equal(headers.get('cache-control'), 'private, no-cache');
   for (const { headers } of [sent, described]) {
     assert.equal(headers.get('content-encoding'), 'gzip');
     assert.match(headers.get('etag'), /^W\/"[\w-]+"$/);

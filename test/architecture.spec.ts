@@ -23,7 +23,7 @@ const MAX_LINES_PER_FILE = 250;
 /** At most so many lines in each folder of lib/, without those of its own folders. A limit may only fall. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   '.': 81,
-  access: 1_836,
+  access: 1_835,
   'access/identity': 481,
   auth: 206,
   'auth/accounts': 630,
@@ -67,9 +67,10 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   plugin: 146,
   'problem-details': 119,
   reach: 1_941,
-  'request-ids': 53,
+  'request-ids': 51,
   'response-headers': 49,
-  routes: 1_219,
+  routes: 1_188,
+  shutdown: 64,
   testing: 406,
   'testing/isolation': 1_002,
 };
@@ -107,7 +108,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   database: ['options', 'http', 'entities'],
   documents: ['options', 'entities'],
   routes: ['options', 'http', 'problem-details'],
-  access: ['options', 'http', 'request-ids', 'problem-details', 'routes'],
+  shutdown: [],
+  access: ['options', 'http', 'request-ids', 'problem-details', 'routes', 'shutdown'],
   auth: [
     'options',
     'http',
@@ -119,7 +121,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'routes',
     'access',
   ],
-  crud: ['options', 'http', 'response-headers', 'entities', 'database', 'documents', 'routes'],
+  crud: ['options', 'http', 'response-headers', 'entities', 'database', 'documents', 'routes', 'shutdown'],
   plugin: ['options', 'http', 'entities', 'database', 'documents', 'access', 'auth'],
   cors: ['options', 'http', 'routes'],
   express: [],

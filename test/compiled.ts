@@ -7,7 +7,7 @@ import { SWC_OPTIONS } from './harness/swc.js';
 
 export const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
 
-const ENTRIES = ['express', 'openapi', 'plugin', 'testing'];
+const ENTRIES = ['express', 'observe', 'openapi', 'plugin', 'testing'];
 const LIB_ENTRIES = ['lib/index.ts', ...ENTRIES.map((name) => `lib/${name}/index.ts`)];
 
 const LOGINS = 'packages/declarest-logins';

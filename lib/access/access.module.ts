@@ -5,9 +5,9 @@ import { expectKnownNames, InvalidOptionError } from '../options/invalid-option.
 import { readOptions, refuserOf } from '../options/option-table.js';
 import { ProblemFilter } from '../problem-details/problem-details.js';
 import { Application, applicationOf, AppliedRules } from '../routes/application.js';
-import { idleConnections } from '../routes/idle-connections.js';
 import { installRequestContext } from '../routes/request-middleware.js';
 import { deferOnEveryRoute } from '../routes/unreadable-body.js';
+import { ShutdownModule } from '../shutdown/shutdown.module.js';
 import { installAccessMiddleware } from './access-middleware.js';
 import { ACCESS_OPTIONS, ACCESS_SETTINGS, type AccessSettings } from './access-options.js';
 import { AccessReport, AccessRules } from './access-rules.js';
@@ -34,7 +34,7 @@ export const APPLIED_GUARD = { provide: APP_GUARD, useExisting: SecurityRulesGua
  */
 @Global()
 @Module({
-  imports: [DiscoveryModule],
+  imports: [DiscoveryModule, ShutdownModule],
   providers: [
     { provide: Application, inject: [ModuleRef], useFactory: applicationOf },
     AuthEvents,
@@ -45,7 +45,6 @@ export const APPLIED_GUARD = { provide: APP_GUARD, useExisting: SecurityRulesGua
     AccessDecision,
     AccessReport,
     SecurityRulesGuard,
-    idleConnections,
     { provide: APP_INTERCEPTOR, useClass: RequestContextInterceptor },
     { provide: APP_FILTER, useClass: ProblemFilter },
   ],

@@ -4,7 +4,7 @@ import { ModuleRef } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { describe, InvalidOptionError, isClass } from '../options/invalid-option.js';
-import { idleConnections } from '../routes/idle-connections.js';
+import { ShutdownModule } from '../shutdown/shutdown.module.js';
 import { generateController } from './nest/crud-controller.js';
 import type { GeneratedController } from './declare/generated-controller.js';
 import type { CrudOptions } from './declare/crud-options.js';
@@ -29,7 +29,7 @@ type WithFields<R> = R extends { readonly entity: Type<infer T extends object> }
  * Registers generated controllers, and the repositories of their entities. A request-scoped controller in the plain
  * `controllers` of a module needs `CrudModule` among the imports of any module.
  */
-@Module({ providers: [idleConnections] })
+@Module({ imports: [ShutdownModule] })
 export class CrudModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(private readonly moduleRef: ModuleRef) {
     crudApplicationOf(moduleRef).controllers.forEach(prepareController);

@@ -9,26 +9,22 @@ export interface Response extends HeaderWriter {
   send(body?: Buffer): unknown;
 }
 
-export interface Content {
-  readonly type: string;
-  readonly etag: string;
-  readonly plain: Buffer;
-  readonly gzip: Buffer;
-}
+export type Content = Readonly<{ type: string; caching: string; etag: string; plain: Buffer; gzip: Buffer }>;
 
-export function contentOf(type: string, plain: Buffer): Content {
+/** By default, clients ask each time whether it is the newest. It is private, because rules may decide who gets it. */
+export function contentOf(type: string, plain: Buffer, caching = 'private, no-cache'): Content {
   const hash = createHash('sha256').update(plain).digest('base64url');
   // It is weak, because both encodings have it (RFC 9110 §8.8.1).
-  return { type, etag: `W/"${hash}"`, plain, gzip: gzipSync(plain, { level: 9 }) };
+  return { type, caching, etag: `W/"${hash}"`, plain, gzip: gzipSync(plain, { level: 9 }) };
 }
 
 /** Sends the content, or 304 where the client has it already. */
-export function sendContent(request: HttpRequest, response: Response, { type, etag, plain, gzip }: Content): void {
+export function sendContent(request: HttpRequest, response: Response, content: Content): void {
+  const { type, caching, etag, plain, gzip } = content;
   const { 'accept-encoding': encodings = '', 'if-none-match': known = '' } = request.headers;
   response.header('ETag', etag);
   response.header('Vary', [response.getHeader?.('Vary') ?? [], 'Accept-Encoding'].flat().join(', '));
-  // A client asks each time whether it has the newest content. Rules may decide who gets it.
-  response.header('Cache-Control', 'private, no-cache');
+  response.header('Cache-Control', caching);
   if (matches(known, etag)) {
     response.status(304);
     response.send();

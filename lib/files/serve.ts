@@ -8,6 +8,7 @@ import { describe, InvalidOptionError } from '../options/invalid-option.js';
 import { contentOf, sendContent, type Content, type Response } from './content.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+const KEPT_FOR_A_YEAR = 'private, max-age=31536000, immutable';
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
@@ -47,19 +48,22 @@ interface FolderResponse extends Response {
  * Serves the files of a folder with an ETag and gzip: those that it has now, from memory. `index.html` is at the path
  * itself, with a slash at its end. On Express, call it after `serveDocuments` with paths in the folder.
  * @param path of the folder, which gets no global prefix
+ * @param immutable the folder in it whose files have other names when they change: clients keep them for a year
  * @throws InvalidOptionError for a path that is not like `/admin`
  * @throws Error for a folder that cannot be read
- * @example serveFolder(app, '/admin', fileURLToPath(new URL('.', import.meta.resolve('ra-data-declarest/static/index.html'))));
+ * @example serveFolder(app, '/app', join(import.meta.dirname, '../front-end/dist'), 'assets');
  */
-export function serveFolder(app: INestApplication, path: string, folder: string): void {
+export function serveFolder(app: INestApplication, path: string, folder: string, immutable = ''): void {
   expectPath('The path of serveFolder()', path);
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const files = new Map(
     entries.map(({ parentPath, name }) => {
       const file = join(parentPath, name);
+      const address = relative(folder, file).split(sep).join('/');
       const type = TYPES[extname(name)] ?? 'application/octet-stream';
-      const content = makeOnce(app, () => contentOf(type, readFileSync(file)));
-      return [relative(folder, file).split(sep).join('/'), content];
+      const caching = address.startsWith(`${immutable}/`) ? KEPT_FOR_A_YEAR : undefined;
+      const content = makeOnce(app, () => contentOf(type, readFileSync(file), caching));
+      return [address, content];
     }),
   );
   const serve = (request: HttpRequest, response: FolderResponse, next?: () => void): void => {

@@ -17,9 +17,10 @@ const TRACE_PARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})
 /**
  * The id of a request: what `requestIds()` has set, or else the `X-Request-Id` of a proxy. `undefined` where there is none,
  * or where it has more than 128 characters, or others than letters, digits and `. _ ~ : + / = -`.
+ * @param request by default the one in whose code it is called
  */
-export function requestIdOf({ headers }: WithHeaders): string | undefined {
-  const id = headers[KEY];
+export function requestIdOf(request: WithHeaders | undefined = contexts.getStore()?.request): string | undefined {
+  const id = request?.headers[KEY];
   return typeof id === 'string' && ID.test(id) ? id : undefined;
 }
 
@@ -29,10 +30,7 @@ export interface Traced {
   readonly requestId: string | undefined;
 }
 
-export function currentRequest(): Traced {
-  const request = contexts.getStore()?.request;
-  return { requestId: request && requestIdOf(request) };
-}
+export const currentRequest = (): Traced => ({ requestId: requestIdOf() });
 
 /**
  * Middleware that gives each request an id: its own `X-Request-Id`, which a proxy sets, or else the trace id of its

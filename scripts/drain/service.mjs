@@ -1,6 +1,7 @@
-// One instance of a service for drain.mjs: a resource, and a check of readiness that is 503 before it stops.
+// One instance of a service for drain.mjs: a resource, a readiness check that is 503 before it stops, and a slow route.
 import 'reflect-metadata';
-import { Controller, Get, Module, ServiceUnavailableException } from '@nestjs/common';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Controller, Get, Module, Query, ServiceUnavailableException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -27,14 +28,17 @@ class HealthController {
       throw new ServiceUnavailableException();
     });
   }
+
+  async slow(ms) {
+    await wait(Number(ms));
+    return 'done';
+  }
 }
 Reflect.defineMetadata('design:paramtypes', [HealthCheckService], HealthController);
 Controller()(HealthController);
-Get('readyz')(
-  HealthController.prototype,
-  'ready',
-  Object.getOwnPropertyDescriptor(HealthController.prototype, 'ready'),
-);
+Query('ms')(HealthController.prototype, 'slow', 0);
+for (const [path, name] of Object.entries({ readyz: 'ready', slow: 'slow' }))
+  Get(path)(HealthController.prototype, name, Object.getOwnPropertyDescriptor(HealthController.prototype, name));
 
 // oxlint-disable-next-line typescript/no-extraneous-class
 class AppModule {}

@@ -22,7 +22,7 @@ class NotesController extends CrudController({ entity: Note, endpoint: '/api/not
     { text }: { text?: string },
     { request }: { request: Parameters<typeof requestIdOf>[0] | undefined },
   ): void {
-    seen.push(request && requestIdOf(request));
+    seen.push(requestIdOf(request), requestIdOf());
     if (text === 'broken') throw new Error('unexpected');
   }
 }
@@ -70,7 +70,7 @@ describe.each(PLATFORMS)('the id of a request on %s', (platform) => {
     const answer = await service.send('POST', '/api/notes', { json: { text: 'broken' }, headers });
     const id = answer.headers['x-request-id'];
     expect([answer.status, answer.json]).toEqual([500, expect.objectContaining({ requestId: id, status: 500 })]);
-    expect(seen).toEqual([id]);
+    expect(seen).toEqual([id, id]);
     expect(linesOf(service.logs, 'error')).toEqual([
       expect.stringContaining(`A request failed unexpectedly: POST /api/notes, X-Request-Id "${id}".`),
     ]);

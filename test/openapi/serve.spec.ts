@@ -57,7 +57,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
         const document = () => addAccess(SwaggerModule.createDocument(nest, config), nest);
         const counted = () => ((made += 1), document());
         serveDocuments(nest, { '/docs-json': counted, '/admin/resources.json': () => ({ of: ['ADMIN'] }) });
-        serveFolder(nest, '/admin', folder);
+        serveFolder(nest, '/admin', folder, 'assets');
         SwaggerModule.setup('swagger', nest, document, { ui: false, raw: ['json'] });
       },
     });
@@ -133,9 +133,11 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   it('serves the files of a folder, from any depth, and nothing else', async () => {
     const page = await read('/admin/');
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers['cache-control']).toBe('private, no-cache');
     expect((await read('/admin/index.html')).bytes).toEqual(page.bytes);
     const script = await read('/admin/assets/main%20script.js', GZIP);
     expect([script.status, script.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+    expect(script.headers['cache-control']).toBe('private, max-age=31536000, immutable');
     expect(gunzipSync(script.bytes).toString()).toBe(SCRIPT);
     expect(script.bytes.length).toBeLessThan(200);
     const { etag = '' } = script.headers;

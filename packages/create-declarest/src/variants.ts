@@ -21,9 +21,9 @@ export const PLATFORMS = {
     texts: () => ({
       PLATFORM_IMPORT: "import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';",
       // The router refuses longer keys in paths with 414.
-      CREATE_APP: `// Requests that arrive while it stops are answered.
-const adapter = new FastifyAdapter({ trustProxy, routerOptions: { maxParamLength: 500 }, return503OnClosing: false });
-const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, options);`,
+      ADAPTER: `// Requests that arrive while it stops are answered.
+const adapter = new FastifyAdapter({ trustProxy, routerOptions: { maxParamLength: 500 }, return503OnClosing: false });`,
+      CREATE_APP: 'const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, options);',
       TRUST_PROXY: '',
       APPLICATION_IMPORT: "import type { NestFastifyApplication as Application } from '@nestjs/platform-fastify';",
     }),

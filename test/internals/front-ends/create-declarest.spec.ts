@@ -26,6 +26,13 @@ app.enableShutdownHooks();
 await app.listen(0, '127.0.0.1');
 console.log(await app.getUrl());`;
 
+const LOGGED = `
+import 'reflect-metadata';
+import { createApp } from './create-app.js';
+const app = await createApp();
+await app.listen(0, '127.0.0.1');
+console.log(await app.getUrl());`;
+
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'declarest-create-'));
@@ -91,6 +98,7 @@ describe.each(VARIANTS)('with $platform and $database', ({ platform, database })
       'src/environment.ts',
       'src/health.controller.ts',
       'src/main.ts',
+      'src/request-log.ts',
       'src/security.ts',
       'src/seed.ts',
       'src/setup.module.ts',
@@ -183,9 +191,14 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
       .get('src/task.entity.ts')!
       .replace(/\}\n$/, "  @Column('date', { nullable: true }) due!: string;\n}\n");
     const changed = new Map([...both, ['src/task.entity.ts', task]]);
-    const all = { sqlite: files, postgres: filesOn('postgres'), both, changed, image };
+    const module = files
+      .get('src/app.module.ts')!
+      .replace("import { Module }", 'import { Logger, Module }')
+      .replace('true }) {}', "true }) { beforeCreate() { new Logger('Tasks').log('Created'); } }");
+    const logged = new Map([...files, ['src/app.module.ts', module]]);
+    const all = { sqlite: files, postgres: filesOn('postgres'), both, changed, image, logged };
     const sources = Object.entries(all).flatMap(([name, written]) =>
-      [...written, ['src/started.ts', STARTED] as const]
+      [...written, ['src/started.ts', STARTED] as const, ['src/logged.ts', LOGGED] as const]
         .filter(([path]) => /^src\/.*(?<!test)\.ts$/.test(path))
         .map(([path, text]) => [`${name}/${path}`, text] as const),
     );
@@ -251,6 +264,33 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     const { code, stderr } = await startChild(process.execPath, [program], options).ended;
     const sentence = `Set ${names} in the environment: README.md describes what production needs.\n`;
     expect([code, stderr]).toEqual([1, sentence]);
+  });
+
+  it('logs each request in production as a line of JSON with its id, and without its query and body', async () => {
+    const child = startChild(process.execPath, [join(compiled.directory, 'logged/src/logged.js')], {
+      cwd: folder,
+      env: { DATABASE_FILE: ':memory:', NODE_ENV: 'production', JWT_SECRET: secretOf(files) },
+    });
+    const [url] = await child.says(/^http:\S+/m);
+    const token = makeToken({ secret: secretOf(files), payload: claims() });
+    const json = { title: 'zebra' };
+    const created = await request(url, 'POST', '/api/tasks?key=zebra', { json, token });
+    const refused = await request(url, 'GET', '/docs', { headers: { 'x-request-id': 'proxy-7' } });
+    expect([created.status, refused.status]).toEqual([201, 401]);
+    await child.says(/GET \/docs/);
+    child.signal('SIGKILL');
+    const { stdout } = await child.ended;
+    expect(stdout).not.toContain('zebra');
+    const lines = stdout
+      .split('\n')
+      .filter((line) => line.includes('"requestId"'))
+      .map((line) => JSON.parse(line) as unknown);
+    const [requestId, ms] = [created.headers['x-request-id'], expect.any(Number) as unknown];
+    expect(lines).toMatchObject([
+      { context: 'Tasks', message: 'Created', requestId },
+      { context: 'Request', message: 'POST /api/tasks', requestId, status: 201, ms },
+      { context: 'Request', message: 'GET /docs', requestId: 'proxy-7', status: 401, ms },
+    ]);
   });
 
   it('adds users and tasks for development, once, and none in production', async () => {

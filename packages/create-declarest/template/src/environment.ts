@@ -15,7 +15,7 @@ if (missing.length > 0) {
 }
 
 export const port = Number(env['PORT'] || 3000);
-/** At the signal to stop, `/readyz` is 503 for this time, and requests are answered still: load balancers send no more. */
+/** At the signal to stop, `/readyz` is 503 for this time, so that load balancers send no more requests. */
 export const drainMs = isProduction ? 5_000 : 0;
 export const jwtSecret = env['JWT_SECRET'] || undefined;
 /** The origin whose pages may call the service from a browser. In production there is none unless the variable is set. */

@@ -37,5 +37,5 @@ export function configure(app: Application): void {
     '/docs-json': document,
     '/admin/resources.json': () => describeService(document(), '/api'),
   });
-  serveFolder(app, '/admin', ADMIN);
+  serveFolder(app, '/admin', ADMIN, 'assets');
 }
