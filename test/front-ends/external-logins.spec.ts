@@ -1,11 +1,14 @@
-/** Logins at a provider of OpenID Connect, through the client. */
+/** Logins at a provider of OpenID Connect, through the client and the providers. */
 import { type Client, createClient, Failure } from 'declarest-client';
+import * as reactAdmin from 'ra-data-declarest';
+import * as refine from 'refine-declarest';
 import { browse, CLIENT, type IdentityProvider, startProvider } from '../logins/identity-provider.js';
 import { type OidcApp, startOidc } from '../logins/oidc-app.js';
 import { recordedOptions, type RecordedOptions } from './admin-service.js';
 
 const PAGE = 'https://shop.example/login/main';
 const OTHER_PAGE = 'https://phone.shop.example/login';
+const NOT_BEGUN = 'This tab has not begun a login at a provider. Begin it again.';
 
 let provider: IdentityProvider;
 let app: OidcApp;
@@ -39,6 +42,15 @@ function openTab(): Tab {
 }
 afterEach(() => void vi.unstubAllGlobals());
 
+/** Opens a page of a tab, whose providers keep nothing of the pages before. @returns also the URLs that it left for */
+function openAt(tab: Tab, href: string) {
+  tab.openPage();
+  const left: string[] = [];
+  vi.stubGlobal('location', { href, assign: (url: string) => void left.push(url) });
+  const options = { storage: tab.storage, fetch: ((...args) => tab.fetch(...args)) as typeof fetch };
+  return { left, reactAdmin: reactAdmin.authProvider(api, options), refine: refine.authProvider(api, options) };
+}
+
 const failure = (promise: Promise<unknown>): Promise<Failure> =>
   promise.then(
     () => expect.unreachable(),
@@ -70,7 +82,7 @@ it('finishes no login that another tab has begun', async () => {
   const back = await browse(await openTab().openPage().beginExternalLogin('main'), 'ann');
   const tab = openTab();
   const { status, message } = await failure(tab.openPage().finishExternalLogin(back));
-  expect([status, message]).toEqual([400, 'This tab has not begun a login at a provider. Begin it again.']);
+  expect([status, message]).toEqual([400, NOT_BEGUN]);
   await tab.openPage().beginExternalLogin('main');
   expect(await failure(tab.openPage().finishExternalLogin(back))).toMatchObject({
     status: 401,
@@ -85,4 +97,42 @@ it('sends the user back to the page that the client names', async () => {
   expect(new URL(url).searchParams.get('redirect_uri')).toBe(OTHER_PAGE);
   expect((await failure(page.beginExternalLogin('main', 'https://evil.example/'))).status).toBe(400);
   expect((await failure(page.beginExternalLogin('none'))).status).toBe(404);
+});
+
+it('leaves the page and logs in on the way back, by react-admin', async () => {
+  const tab = openTab();
+  const { left, reactAdmin: before } = openAt(tab, PAGE);
+  await expect(before.login({ providerName: 'none' })).rejects.toMatchObject({ status: 404 });
+  expect(left).toEqual([]);
+  expect(await before.login({ providerName: 'main' })).toEqual({ redirectTo: false });
+  const back = await browse(String(left), 'ann');
+  const { reactAdmin: auth } = openAt(tab, `${back}#/auth-callback`);
+  await expect(auth.checkAuth({})).rejects.toMatchObject({ status: 401 });
+  await auth.handleCallback();
+  await auth.checkAuth({});
+  expect(await auth.getIdentity()).toMatchObject({ email: 'ann@shop.example' });
+  await expect(auth.handleCallback()).rejects.toMatchObject({ status: 400, message: NOT_BEGUN });
+});
+
+it('leaves the page and logs in on the way back, by refine', async () => {
+  const tab = openTab();
+  const { left, refine: before } = openAt(tab, PAGE);
+  const unknown = { providerName: 'none' };
+  const refused = [await before.login(unknown), await before.register(unknown)];
+  expect(refused.map(({ success, error }) => [success, error?.name])).toEqual([
+    [false, 'Login failed'],
+    [false, 'Registration failed'],
+  ]);
+  expect(left).toEqual([]);
+  expect(await before.login({ providerName: 'main', redirectUri: OTHER_PAGE })).toEqual({ success: true });
+  expect(await before.register({ providerName: 'main' })).toEqual({ success: true });
+  const pages = left.map((url) => new URL(url).searchParams.get('redirect_uri'));
+  expect(pages).toEqual([OTHER_PAGE, PAGE]);
+  const back = await browse(String(left.at(-1)), 'ann');
+  const { refine: auth } = openAt(tab, back);
+  expect((await auth.check()).authenticated).toBe(false);
+  expect(await auth.login({ url: back })).toEqual({ success: true, redirectTo: '/' });
+  expect(await auth.getIdentity()).toMatchObject({ email: 'ann@shop.example' });
+  const again = await auth.login({ url: back });
+  expect(again).toMatchObject({ success: false, error: { name: 'Login failed', message: NOT_BEGUN, statusCode: 400 } });
 });

@@ -109,15 +109,32 @@ export interface LoginStep {
   readonly code?: string;
   /** Asks the browser for a passkey: `true`, or the `passkey` of a login that needs a second factor. */
   readonly passkey?: true | object;
+  /** Leaves the page for the login at this provider of `oidc()`, such as `google`. */
+  readonly providerName?: string;
+  /** Where that provider sends the user back to. @default the first one that the server declares */
+  readonly redirectUri?: string;
+  /** The URL of the page that it has sent the user back to, with the query. */
+  readonly url?: string;
 }
 
-/** The login of a provider. */
-export function logInBy(
+/** The part of a page that is used. */
+interface Page {
+  readonly location: { assign(url: string): void };
+}
+
+/** The login of a provider. @returns `undefined` where the browser leaves the page */
+export async function logInBy(
   client: Logins,
-  { challenge, code = '', passkey }: LoginStep,
+  { challenge, code = '', passkey, providerName, redirectUri, url }: LoginStep,
   credentials: object,
   authUrl?: string,
-): Promise<LoginBody> {
+): Promise<LoginBody | undefined> {
+  if (providerName !== undefined) {
+    const { location } = globalThis as unknown as Page;
+    location.assign(await client.beginExternalLogin(providerName, redirectUri, authUrl));
+    return undefined;
+  }
+  if (url !== undefined) return client.finishExternalLogin(url, authUrl);
   if (challenge !== undefined) return client.answerChallenge(challenge, code, authUrl);
   if (passkey === true) return client.loginByPasskey(authUrl);
   return passkey ? client.answerChallengeByPasskey(passkey, authUrl) : client.login(credentials, authUrl);

@@ -5,8 +5,10 @@ import {
   createPermissions,
   type Fields,
   logInBy,
+  type LoginBody,
   type LoginStep,
   type PermissionOptions,
+  resolveUrl,
   sharedClient,
   withErrors,
 } from 'declarest-client/providers';
@@ -24,7 +26,10 @@ export interface AuthProviderOptions extends ClientOptions, PermissionOptions {
 const FIELD = /^(.*?[^/.]+)\.([^/]+)$/;
 const FIELD_ACTIONS: readonly string[] = ['read', 'write'];
 
-/** A login name with a password, `{ challenge, code }`, `{ passkey: true }`, or `{ passkey }` of a `ChallengeError`. */
+/**
+ * A login name with a password, `{ challenge, code }`, `{ passkey: true }`, `{ passkey }` of a `ChallengeError`, or
+ * `{ providerName }`.
+ */
 export interface LoginParams extends LoginStep {
   readonly email?: string;
   /** The login form of react-admin sends this name, also for an e-mail address. */
@@ -43,8 +48,10 @@ export interface ChallengeError extends HttpError {
 /** The auth provider; permissions are the roles of the user. */
 export interface DeclarestAuthProvider extends AuthProvider {
   /**
-   * Logs in by a password, by the code of a second factor, or by a passkey.
+   * Logs in by a password, by the code of a second factor, or by a passkey. `providerName` leaves the page for the
+   * login at a provider of `oidc()`.
    *
+   * @returns `{ redirectTo: false }` where it leaves the page
    * @throws ChallengeError where a login needs a second factor
    * @throws HttpError
    *
@@ -52,8 +59,17 @@ export interface DeclarestAuthProvider extends AuthProvider {
    * const login = useLogin();
    * await login({ email, password }).catch(({ challenge }: ChallengeError) => setChallenge(challenge));
    * await login({ challenge, code });
+   *
+   * @example
+   * await login({ providerName: 'google' });
    */
-  login(params: LoginParams): Promise<void>;
+  login(params: LoginParams): Promise<void | { readonly redirectTo: false }>;
+  /**
+   * Logs in on the page that a provider has sent the user back to. react-admin calls it on `/auth-callback`.
+   *
+   * @throws ChallengeError, HttpError as `login`
+   */
+  handleCallback(): Promise<void>;
   /** The client of the provider, for passkeys of the user and requests of your own. It throws `Failure`. */
   readonly client: Client;
   getIdentity(params?: { readonly signal?: AbortSignal }): Promise<UserIdentity>;
@@ -92,6 +108,15 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
   const { authUrl, loginField = 'email' } = options;
   const mayDo = createPermissions(client, options);
 
+  /** @throws ChallengeError */
+  const assertLoggedIn = ({ data, message }: LoginBody): void => {
+    if (data.challenge !== undefined)
+      throw Object.assign(new HttpError(message, 401), {
+        challenge: data.challenge,
+        passkey: data.passkey,
+      }) satisfies ChallengeError;
+  };
+
   const provider: DeclarestAuthProvider = {
     supportAbortSignal: true,
 
@@ -99,13 +124,12 @@ export function authProvider(url: string, options: AuthProviderOptions = {}): De
 
     login: async ({ email, username, password, ...step }) => {
       const name = loginField === 'email' ? (email ?? username) : username;
-      const { data, message } = await logInBy(client, step, { [loginField]: name, password }, authUrl);
-      if (data.challenge !== undefined)
-        throw Object.assign(new HttpError(message, 401), {
-          challenge: data.challenge,
-          passkey: data.passkey,
-        }) satisfies ChallengeError;
+      const body = await logInBy(client, step, { [loginField]: name, password }, authUrl);
+      if (!body) return { redirectTo: false };
+      return assertLoggedIn(body);
     },
+
+    handleCallback: async () => assertLoggedIn(await client.finishExternalLogin(resolveUrl('').href, authUrl)),
 
     logout: () => client.logout(),
 

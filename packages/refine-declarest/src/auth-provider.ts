@@ -18,7 +18,15 @@ export interface AuthProviderOptions extends ClientOptions {
   readonly authUrl?: string;
 }
 
-/** A login name with a password, `{ challenge, code }`, `{ passkey: true }`, or `{ passkey }` of a login's answer. */
+/**
+ * A login name with a password, `{ challenge, code }`, `{ passkey: true }`, or `{ passkey }` of a login's answer.
+ * Logins at providers begin by `{ providerName }`, as `AuthPage` sends it, and end by `{ url }`.
+ *
+ * @example
+ * const { mutate: login } = useLogin<LoginParams>();
+ * login({ providerName: 'google' });
+ * login({ url: location.href });
+ */
 export interface LoginParams extends LoginStep {
   readonly email?: string;
   readonly username?: string;
@@ -64,9 +72,12 @@ export function authProvider(
   const { authUrl } = options;
 
   /** @param name is the title of the notification of a failure */
-  const enter = async (send: () => Promise<LoginBody>, name: string): Promise<AuthActionResponse> => {
+  const enter = async (send: () => Promise<LoginBody | undefined>, name: string): Promise<AuthActionResponse> => {
     try {
-      const { data, message } = await send();
+      const body = await send();
+      // The browser leaves the page.
+      if (!body) return { success: true };
+      const { data, message } = body;
       const { challenge, passkey } = data;
       if (challenge !== undefined)
         return { success: false, error: { name: 'Second step', message }, challenge, passkey };
@@ -85,7 +96,13 @@ export function authProvider(
       login: ({ email, username, password, ...step }: LoginParams) =>
         enter(() => logInBy(client, step, { email, username, password }, authUrl), 'Login failed'),
 
-      register: (fields: object) => enter(() => client.register(fields, authUrl), 'Registration failed'),
+      /** A login at a provider registers too. */
+      register: (fields: object) => {
+        const step = fields as LoginStep;
+        const isExternal = step.providerName !== undefined;
+        const send = () => (isExternal ? logInBy(client, step, {}, authUrl) : client.register(fields, authUrl));
+        return enter(send, 'Registration failed');
+      },
 
       logout: async () => {
         await client.logout();
