@@ -29,6 +29,8 @@ export interface Field {
   readonly hasDefault: boolean;
   /** The relation whose foreign key this is, if the entity declares no column for it: `<relation>Id`. */
   readonly reference: EntityMetadata['relations'][number] | undefined;
+  /** Set if it is a field of a related record, in a sort by `author.name`: the to-one relations that lead there. */
+  readonly through?: readonly EntityMetadata['relations'][number][];
   /** Set if the driver or TypeORM would change the values. */
   readonly textRead: TextRead | undefined;
   /** Whether the column cannot hold every text, or takes different ones for equal: conditions convert it. */
@@ -102,9 +104,8 @@ export function describeEntity(
     metadata.target,
     ...(embeddedMetadata?.embeddedMetadataTree.map(({ type }) => type) ?? []),
   ];
-  const excluded = new Map<unknown, ReadonlySet<string>>();
-  for (const type of columns.flatMap(typesOf))
-    if (!excluded.has(type)) excluded.set(type, excludedProperties(type, names));
+  const classes = new Set(columns.flatMap(typesOf));
+  const excluded = new Map([...classes].map((type) => [type, excludedProperties(type, names)]));
   const fieldOf = (column: ColumnMetadata): Field => {
     const reference = column.isVirtual ? column.relationMetadata : undefined;
     const property = propertyOf(column);
@@ -134,10 +135,9 @@ export function describeEntity(
   const fields = columns.map(fieldOf);
   const key = entityKey(fields.filter(({ column }) => column.isPrimary));
   const { discriminatorColumn: kind, childEntityMetadatas: children } = metadata;
-  // The first class of the table has the records of all others too.
-  const isShared = kind && metadata.parentEntityMetadata;
   const values = [metadata, ...children].map(({ discriminatorValue }) => discriminatorValue);
-  const discriminator = isShared && { field: fieldOf(kind), values };
+  // The first class of the table has the records of all others too.
+  const discriminator = kind && metadata.parentEntityMetadata && { field: fieldOf(kind), values };
   const references = referencesOf(metadata, fields);
   const prototype = recordPrototype(metadata, isLeftOut !== undefined);
   return { name: metadata.name, metadata, prototype, fields, key, references, discriminator };

@@ -103,8 +103,8 @@ export function ordersOf(plan: Plan): readonly Order[] {
     list,
     options: { endpoint },
   } = plan;
-  const sortable = [...list.sortable].map(([name, field]) =>
-    orderOf(`${endpoint}?sort=${name}`, [{ field, descending: false }], plan),
+  const sortable = [...list.sortable].flatMap(([name, field]) =>
+    field.through ? [] : [orderOf(`${endpoint}?sort=${name}`, [{ field, descending: false }], plan)],
   );
   return [orderOf(endpoint, list.defaultSort, plan), ...sortable];
 }

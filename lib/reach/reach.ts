@@ -2,7 +2,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { decide, type Access } from '../access/decide.js';
 import type { CompiledAccess } from '../access/compiled-access.js';
-import { relationPath, rolesIn, type CallerViews, type ListParameters, type Plan } from '../crud/inspect.js';
+import { rolesIn, type CallerViews, type ListParameters, type Plan } from '../crud/inspect.js';
 import { BASE_ROLE } from '../http/caller.js';
 import { groupBy } from '../routes/route.js';
 import { AND, byCaller, callersThat, isAmong, NOBODY, rolesRequired } from './callers.js';
@@ -22,7 +22,7 @@ export interface FieldReach {
 export interface RelatedReach {
   readonly entity: string;
   readonly rows: RowsByCaller;
-  /** Those that included records show, and those that requests filter by. */
+  /** Those that included records show, and those that requests filter or sort by. */
   readonly fields: Readonly<Record<string, Readonly<Record<'read' | 'filter', Callers>>>>;
   /** Who may write which records are linked. */
   readonly link: Callers;
@@ -38,7 +38,7 @@ export interface ResourceReach {
   readonly fields: Readonly<Record<string, FieldReach>>;
   /** Who may ask for deleted records too, and remove them for good. */
   readonly deleted: Callers;
-  /** The records of relations that requests may include, filter by or link, by path. */
+  /** The records of relations that requests may include, filter or sort by, or link, by path. */
   readonly related: Readonly<Record<string, RelatedReach>>;
 }
 
@@ -154,19 +154,14 @@ async function relatedOf(
     const may = (check: (list: ListParameters) => boolean, isRead = true): Callers =>
       callersThat(callers, (caller) => reaches(caller, isRead) && check(viewsOf(caller).without.list));
     const isLinked = ({ linkable }: ListParameters): boolean => linkable.some((each) => each.path === path);
-    const filters = ({ filterable }: ListParameters) => [...filterable.values()];
-    const followers = may(
-      (list) =>
-        list.includable.has(path) ||
-        isLinked(list) ||
-        filters(list).some(({ relations }) => `${relationPath(relations)}.`.startsWith(`${path}.`)),
-    );
+    const namesIn = ({ filterable, sortable }: ListParameters) => [...filterable.keys(), ...sortable.keys()];
+    const isNamed = (list: ListParameters): boolean => namesIn(list).some((each) => each.startsWith(`${path}.`));
+    const followers = may((list) => list.includable.has(path) || isLinked(list) || isNamed(list));
     const fields = related.schema.fields.map(({ name }) => {
       const isRead = ({ includable }: ListParameters): boolean =>
         includable.get(path)?.readable.some((field) => field.name === name) ?? false;
-      const isFilter = (list: ListParameters): boolean =>
-        filters(list).some(({ relations, field }) => field.name === name && relationPath(relations) === path);
-      return [name, { read: may(isRead), filter: may((list) => isRead(list) || isFilter(list)) }] as const;
+      const filter = may((list) => isRead(list) || namesIn(list).includes(`${path}.${name}`));
+      return [name, { read: may(isRead), filter }] as const;
     });
     found.push([
       path,

@@ -102,8 +102,13 @@ it('[7.1] [7.2] types the fields of filters and sorts by the entity', () => {
   types(() => CrudController({ ...article, filterableFields: ['titel'] }));
   // @ts-expect-error a misspelt field of a related entity
   types(() => CrudController({ ...article, filterableFields: ['author.nme'] }));
+  types(() => CrudController({ ...article, sortableFields: ['author.id', 'editor.id'] }));
   // @ts-expect-error a misspelt field
   types(() => CrudModule.forFeature({ ...article, sortableFields: ['titel'] }));
+  // @ts-expect-error a misspelt field of a related entity
+  types(() => CrudController({ ...article, sortableFields: ['author.nme'] }));
+  // @ts-expect-error a field of many records
+  types(() => CrudController({ entity: Author, endpoint: '/b', sortableFields: ['articles.title'] }));
   types(() => CrudController({ ...article, defaultSort: '-publishedAt,title' }));
   // @ts-expect-error a misspelt field
   types(() => CrudController({ ...article, defaultSort: '-titel' }));

@@ -1,7 +1,7 @@
 /** The options of a resource that lists and other reads depend on. */
 import type { Type } from '@nestjs/common';
 import type { GeneratedController } from './generated-controller.js';
-import type { OptionField, FilterableName, RelationPath, SortText } from './record-types.js';
+import type { OptionField, FilterableName, RelationPath, SortableName, SortText } from './record-types.js';
 
 /** How lists are paged; `true` by number. */
 export type Paging = boolean | 'cursor' | 'both';
@@ -75,11 +75,11 @@ export interface ListOptions<T extends object> {
    */
   filterableFields?: true | readonly FilterableName<NoInfer<T>>[];
   /**
-   * Fields that lists and searches can be sorted by: `?sort=-publishedAt,title`.
+   * Fields that lists and searches can be sorted by: `?sort=-publishedAt,author.name`, also those of a to-one relation.
    * @default [] `sort` is an unknown parameter
-   * @example sortableFields: ['publishedAt', 'title']
+   * @example sortableFields: ['publishedAt', 'author.name']
    */
-  sortableFields?: readonly OptionField<NoInfer<T>>[];
+  sortableFields?: readonly SortableName<NoInfer<T>>[];
   /**
    * The order of lists without `sort`, in its syntax. Records that it leaves equal are in the order of the primary key.
    * @default the order of the primary key

@@ -73,12 +73,14 @@ export type OptionField<T> =
   | FieldName<T>
   | { [K in RelationOf<T>]: ResolvedValue<T[K]> extends readonly unknown[] ? never : `${K}Id` }[RelationOf<T>];
 
+type PathOf<T, Not = never> = {
+  [K in RelationOf<T>]: ResolvedValue<T[K]> extends Not ? never : `${K}.${OptionField<RelatedOf<T[K]>> | DeepName}`;
+}[RelationOf<T>];
+
 /** The names of an entity's fields, and of those of related entities: `status`, `author.name`. */
-export type FilterableName<T> =
-  | OptionField<T>
-  | (IsAny<T> extends true
-      ? string
-      : { [K in RelationOf<T>]: `${K}.${OptionField<RelatedOf<T[K]>> | DeepName}` }[RelationOf<T>]);
+export type FilterableName<T> = OptionField<T> | PathOf<T>;
+/** The same, but for relations to many records. */
+export type SortableName<T> = OptionField<T> | PathOf<T, readonly unknown[]>;
 
 /** A path through several relations, which is checked at startup. */
 type DeepName = `${string}.${string}`;

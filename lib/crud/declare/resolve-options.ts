@@ -165,10 +165,8 @@ export function resolveCrudOptions(
     if (!isPermission(permission)) refuse(`fieldPermissions.${field}`, expected, JSON.stringify(permission), advice);
   }
   const { scope } = checked as { readonly scope?: Partial<Type> };
-  if (isFunction(scope?.prototype?.scope)) {
-    const advice = `write scope: useScope(${scope?.name})`;
-    refuse('scope', 'a function or useScope(…)', 'a class', advice);
-  }
+  if (isFunction(scope?.prototype?.scope))
+    refuse('scope', 'a function or useScope(…)', 'a class', `write scope: useScope(${scope?.name})`);
   for (const operation of demanded) {
     const missing = missingOption(operation, checked);
     const advice = `set ${missing} or leave the operation out`;

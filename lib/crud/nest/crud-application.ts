@@ -108,8 +108,7 @@ export class CrudApplication {
   private checkPools(): void {
     for (const controller of this.controllers) {
       const options = optionsOf(controller) as ResolvedCrudOptions;
-      const isDefined = (name: string): boolean => name in (controller.prototype as object);
-      const hook = HOOK_NAMES.find((name) => !name.startsWith('after') && isDefined(name));
+      const hook = HOOK_NAMES.find((name) => !name.startsWith('after') && name in (controller.prototype as object));
       const user = options.scope ? 'the option `scope`' : hook && `the hook ${hook}`;
       if (!user || !this.databaseOf(options).connections.isPoolOfOne) continue;
       const expected = `at least 2, because ${controller.name} has ${user}`;
@@ -153,18 +152,17 @@ export class CrudApplication {
 
   /** The one that Nest injected into the controller, or would inject into a request-scoped one. */
   private repositoryOf(options: ResolvedCrudOptions, dataSource: DataSource, wrappers: CrudApplication['wrappers']) {
+    const own = this.databaseFor(dataSource).repositoryOf(options.entity);
     const isStatic = wrappers.find((each) => each.isDependencyTreeStatic());
     if (isStatic) {
       const { [REPOSITORY]: injected } = isStatic.instance as { readonly [REPOSITORY]?: Repository<object> };
-      return injected ?? this.databaseFor(dataSource).repositoryOf(options.entity);
+      return injected ?? own;
     }
     const token = getRepositoryToken(options.entity, options.dataSource) as string;
     const provided = [...this.application.modules.values()].flatMap(({ providers }) => providers.get(token) ?? []);
     const found = provided.filter((each) => each.isDependencyTreeStatic()).map(({ instance }) => instance as unknown);
     for (const each of found) if (each instanceof Repository) assertServes(each, options.entity);
-    return provided.length === 0
-      ? this.databaseFor(dataSource).repositoryOf(options.entity)
-      : (found[0] as Repository<object>);
+    return provided.length === 0 ? own : (found[0] as Repository<object>);
   }
 
   private readonly resourceOf = memoized((options: ResolvedCrudOptions, dataSource: DataSource) =>
@@ -216,12 +214,10 @@ export class CrudApplication {
       refuseOption(resource.options, option, expected, got, advice);
     const { through, serves } = servingRelation(resource, path, relation);
     const [first, ...others] = this.registrations.filter((each) => serves(each.resource));
-    if (through && !first)
-      refuse(
-        `relations with a \`controller\` that is registered and serves ${name}`,
-        describe(through),
-        `register it with CrudModule.forFeature, or name another controller of ${name}`,
-      );
+    if (through && !first) {
+      const advice = `register it with CrudModule.forFeature, or name another controller of ${name}`;
+      refuse(`relations with a \`controller\` that is registered and serves ${name}`, describe(through), advice);
+    }
     if (!first && guardOf(relation.inverseEntityMetadata.target)) {
       const advice = `declare a resource of ${name}, which says what a caller may read of it, or leave the relation out`;
       refuse(`relations to entities with a resource, as ${name} holds accounts`, `"${path}"`, advice);
@@ -232,6 +228,11 @@ export class CrudApplication {
     }
     if (first && !first.repository)
       refuse('relations to entities whose repository is the same for all requests', describe(path), 'leave it out');
+    const { scope, owner } = first?.resource ?? {};
+    // An order has no condition: it would tell of related records that the caller does not see.
+    const isHiding = scope || owner?.reads || resource.database.describe(relation.inverseEntityMetadata).discriminator;
+    if (option === 'sortableFields' && (isHiding || !(relation.isManyToOne || relation.isOneToOne)))
+      refuse('to-one relations to records that every caller sees', describe(path), 'leave its fields out');
     return first;
   }
 }

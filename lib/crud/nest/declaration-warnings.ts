@@ -201,8 +201,7 @@ function indexWarnings(resources: readonly Resource[]): string[] {
 
 /** Leaves out `passwordSetAt`, and numbers such as `tokenCount` and `tokens`. */
 function isSecret({ name, type: { comparison } }: Field): boolean {
-  const isNumber = comparison === 'number' || comparison === 'exact number';
-  if (isNumber) return namesSecret(/([A-Z]?[a-z]*[a-rt-z]|[A-Z]+)\d*$/.exec(name)?.[0] ?? '');
+  if (comparison?.endsWith('number')) return namesSecret(/([A-Z]?[a-z]*[a-rt-z]|[A-Z]+)\d*$/.exec(name)?.[0] ?? '');
   return [undefined, 'text', 'uuid'].includes(comparison) && namesSecret(name);
 }
 

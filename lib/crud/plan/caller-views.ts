@@ -13,7 +13,7 @@ import { isBound } from '../rows/owner.js';
 import { type WritePrecondition, and, compare, EVERYTHING, type Condition, type Relation } from '../sql/condition.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
 import { BoundedMap } from '../../http/bounded-map.js';
-import { relationPath } from './list-parameters.js';
+import { pathsOf, relationPath } from './list-parameters.js';
 import type { Resource } from './resource.js';
 
 /** One view for each choice of `deleted`, before scopes and owners are added. */
@@ -93,7 +93,7 @@ const withoutWriting = (owned: Field, permissions: Permissions): Permissions => 
 
 /** The parameters without relations and related fields that the caller may not read. */
 function followable(
-  { schema }: Resource,
+  { database }: Resource,
   related: Relations,
   list: ListParameters,
   request: HttpRequest | undefined,
@@ -106,12 +106,10 @@ function followable(
   // Related records would tell the foreign key, from either side.
   const isReadable = (path: string, relation: Relation): boolean => {
     const parent = path.slice(0, -relation.propertyPath.length - 1);
-    const owner = parent === '' ? schema : related.get(parent)?.schema;
-    const target = related.get(path)?.schema;
     const parentFields = parent === '' ? list.readable : readableAt(parent);
     const readable = relation.isOwning ? parentFields : readableAt(path);
-    if (!owner || !target || !readable) return true;
-    return foreignKeyFields(relation, owner, target).every((key) => !key.readable || has(readable, key));
+    const keys = foreignKeyFields(relation, database.describe);
+    return !readable || keys.every((key) => !key.readable || has(readable, key));
   };
   const includable = new Map<string, Includable>();
   // Each path comes after those that it begins with.
@@ -120,14 +118,13 @@ function followable(
     if (isReadable(path, each.relation) && (parent === '' || includable.has(parent)))
       includable.set(path, { ...each, readable: readableAt(path) ?? each.readable });
   }
-  const filterable = [...list.filterable].filter(([, { relations, field }]) =>
-    relations.every((relation, depth) => {
-      const path = relationPath(relations.slice(0, depth + 1));
-      const readable = depth === relations.length - 1 ? readableAt(path) : undefined;
-      return isReadable(path, relation) && (!readable || has(readable, field));
-    }),
-  );
-  return { ...list, includable, filterable: new Map(filterable) };
+  const isNamed = (relations: readonly Relation[], field: Field): boolean => {
+    const readable = readableAt(relationPath(relations));
+    return pathsOf(relations).every((each) => isReadable(...each)) && (!readable || has(readable, field));
+  };
+  const filterable = [...list.filterable].filter(([, { relations, field }]) => isNamed(relations, field));
+  const sortable = [...list.sortable].filter(([, field]) => isNamed(field.through ?? [], field));
+  return { ...list, includable, filterable: new Map(filterable), sortable: new Map(sortable) };
 }
 
-const has = (fields: readonly Field[], { name }: Field): boolean => fields.some((each) => each.name === name);
+const has = (fields: readonly Field[], { column }: Field): boolean => fields.some((each) => each.column === column);

@@ -11,23 +11,32 @@ import { QueryErrors } from '../query/query-errors.js';
 import type { Includable } from '../query/record-request.js';
 import type { Relation, SortKey } from '../sql/condition.js';
 import { foreignKeyFields } from '../sql/foreign-keys.js';
-import { deletionOf, findFieldPath, type FilterableField } from '../query/field-path.js';
+import { deletionOf, findFieldPath, type FieldPath, type FilterableField } from '../query/field-path.js';
 import { operatorsFor } from '../sql/operators.js';
 import { readableParameters } from '../rows/field-permissions.js';
 import type { DeclaredResource } from './row-options.js';
 
 export function compileListParameters(declared: DeclaredResource) {
-  const { options, schema } = declared;
+  const { options, schema, database } = declared;
   const choosesDeleted = options.deletedRoles.length > 0;
   const deletion = choosesDeleted ? undefined : deletionOf(schema);
   const readable = schema.fields.filter((field) => field.readable && field !== deletion);
   const ordered = readable.filter(({ type }) => isOrdered(type));
+  const compared = readable.filter((field) => operatorsFor(field, database.operators).size > 0);
+  const filterable: Accept<FilterableField> = (path, name) => {
+    const operators = operatorsFor(path.field, database.operators);
+    return operators.size > 0 && !isGroupName(name) ? { ...path, operators } : undefined;
+  };
+  const sortable: Accept<Field> = ({ relations: through, field }, name, isCandidate) => {
+    if (through.length === 0 || !isOrdered(field.type)) return isCandidate ? field : undefined;
+    return Object.freeze({ ...field, name, nullable: true, through });
+  };
   const list = {
     paged: options.enablePagination,
     maxOffset: options.maxOffset,
     choosesDeleted,
-    filterable: filterableFields(declared, readable),
-    sortable: namedFields(declared, 'sortableFields', ordered, 'readable columns that can be compared'),
+    filterable: namedFields(declared, 'filterableFields', compared, WITH_RELATED, filterable),
+    sortable: namedFields(declared, 'sortableFields', ordered, WITH_RELATED, sortable),
     includable: compileIncludable(declared),
     linkable: compileLinkable(declared),
   };
@@ -37,7 +46,7 @@ export function compileListParameters(declared: DeclaredResource) {
     refuseOption(options, 'searchableFields', expected, describe(shadowed), 'leave the field out');
   }
   const texts = readable.filter(({ type, column }) => type.searchable && !column.transformer);
-  const searchable = namedFields(declared, 'searchableFields', texts, 'readable text or number columns');
+  const searchable = namedFields(declared, 'searchableFields', texts, 'readable text or number columns', own);
   return { ...list, searchable, key: schema.key, defaultSort: defaultSort(options, ordered), readable };
 }
 
@@ -52,21 +61,31 @@ export function aggregatableFields(declared: DeclaredResource): readonly Field[]
     (field) => field.readable && isOrdered(field.type) && !field.column.transformer,
   );
   const described = 'readable columns without a transformer that can be compared';
-  return [...namedFields(declared, 'aggregatableFields', candidates, described).values()];
+  return [...namedFields(declared, 'aggregatableFields', candidates, described, own).values()];
 }
 
-type FieldOption = 'aggregatableFields' | 'searchableFields' | 'sortableFields';
+type FieldOption = 'aggregatableFields' | 'searchableFields' | 'sortableFields' | 'filterableFields';
+/** @param isCandidate whether the path is that of a candidate of the entity itself */
+type Accept<V> = (path: FieldPath, name: string, isCandidate: boolean) => V | undefined;
 
-function namedFields(
-  { options, schema: { fields } }: DeclaredResource,
+const WITH_RELATED = 'readable columns that can be compared, of the entity or of a related one as in "author.name"';
+const own: Accept<Field> = ({ field }, _, isCandidate) => (isCandidate ? field : undefined);
+
+function namedFields<V>(
+  { options, schema, database }: DeclaredResource,
   option: FieldOption,
   candidates: readonly Field[],
   described: string,
-) {
-  const named = options[option].map((name): [string, Field] => {
-    const field = fields.find((each) => each.name === name);
-    if (field && candidates.includes(field)) return [name, field];
-    const got = describeField(name, field, option);
+  accept: Accept<V>,
+): ReadonlyMap<string, V> {
+  const { [option]: given } = options;
+  const names = given === true ? candidates.map(({ name }) => name).filter((name) => !isGroupName(name)) : given;
+  const named = names.map((name): [string, V] => {
+    const path = findFieldPath(name, schema.metadata, database.describe);
+    const isCandidate = path?.relations.length === 0 && candidates.includes(path.field);
+    const accepted = path?.field.readable ? accept(path, name, isCandidate) : undefined;
+    if (accepted) return [name, accepted];
+    const got = describeField(name, path?.field, option);
     return refuseOption(options, option, fieldNames(candidates), got, `name ${described}`);
   });
   return new Map(named);
@@ -81,21 +100,6 @@ function describeField(name: string, field: Field | undefined, option: string): 
   return `${describe(name)}, ${kind}, which is not ${option.replace('Fields', '')}`;
 }
 
-function filterableFields({ options, schema, database }: DeclaredResource, readable: readonly Field[]) {
-  const { filterableFields: names } = options;
-  const compared = readable.filter((field) => operatorsFor(field, database.operators).size > 0);
-  const all = names === true ? compared.map(({ name }) => name).filter((name) => !isGroupName(name)) : names;
-  const paths = all.map((name): [string, FilterableField] => {
-    const path = findFieldPath(name, schema.metadata, database.describe);
-    const operators = path?.field.readable ? operatorsFor(path.field, database.operators) : undefined;
-    if (path && operators && operators.size > 0 && !isGroupName(name)) return [name, { ...path, operators }];
-    const advice = 'name readable columns that can be compared, of the entity or of a related one as in "author.name"';
-    const got = describeField(name, path?.field, 'filterableFields');
-    return refuseOption(options, 'filterableFields', fieldNames(compared), got, advice);
-  });
-  return new Map(paths);
-}
-
 function defaultSort(options: ResolvedCrudOptions, compared: readonly Field[]): readonly SortKey[] {
   const { defaultSort: text } = options;
   if (text === undefined) return [];
@@ -106,7 +110,7 @@ function defaultSort(options: ResolvedCrudOptions, compared: readonly Field[]): 
   return refuseOption(options, 'defaultSort', fieldNames(compared), describe(text), advice);
 }
 
-export type RelationOption = 'includableRelations' | 'linkableRelations' | 'filterableFields';
+export type RelationOption = 'includableRelations' | 'linkableRelations' | 'filterableFields' | 'sortableFields';
 
 const MAX_DEPTH = 3;
 
@@ -122,8 +126,7 @@ function compileIncludable(declared: DeclaredResource): ReadonlyMap<string, Incl
     const relations = relationsIn(name, schema.metadata);
     if (!relations || relations.length > MAX_DEPTH)
       return refuseRelation(declared, 'includableRelations', `relations up to ${MAX_DEPTH} deep`, name);
-    for (const [depth, relation] of relations.entries()) {
-      const path = relationPath(relations.slice(0, depth + 1));
+    for (const [path, relation] of pathsOf(relations)) {
       assertRelatable(declared, 'includableRelations', path, relation);
       const related = database.describe(relation.inverseEntityMetadata);
       includable.set(path, { path, relation, readable: related.fields.filter(({ readable }) => readable) });
@@ -145,21 +148,25 @@ function compileLinkable(declared: DeclaredResource) {
   });
 }
 
-/** Every relation that requests of a resource may follow, with the option that names it. */
+/** Every relation that requests of a resource may follow, with an option that names it: with that of sorts, if it does. */
 export function followedRelations(list: ListParameters): ReadonlyMap<string, [Relation, RelationOption]> {
   const found = new Map<string, [Relation, RelationOption]>();
   for (const { path, relation } of list.includable.values()) found.set(path, [relation, 'includableRelations']);
   for (const { path, relation } of list.linkable) found.set(path, [relation, 'linkableRelations']);
   for (const { relations } of list.filterable.values())
-    for (const [depth, relation] of relations.entries()) {
-      const path = relationPath(relations.slice(0, depth + 1));
+    for (const [path, relation] of pathsOf(relations))
       if (!found.has(path)) found.set(path, [relation, 'filterableFields']);
-    }
+  for (const { through = [] } of list.sortable.values())
+    for (const [path, relation] of pathsOf(through)) found.set(path, [relation, 'sortableFields']);
   return found;
 }
 
 export const relationPath = (relations: readonly Relation[]): string =>
   relations.map(({ propertyPath }) => propertyPath).join('.');
+
+/** Each relation of a path, by the part of the path that ends with it. */
+export const pathsOf = (relations: readonly Relation[]): [string, Relation][] =>
+  relations.map((relation, depth) => [relationPath(relations.slice(0, depth + 1)), relation]);
 
 function relationsIn(name: string, { relations }: EntityMetadata): readonly Relation[] | undefined {
   for (const relation of relations) {
@@ -179,14 +186,12 @@ function assertRelatable(
   path: string,
   relation: Relation,
 ): void {
-  const { inverseEntityMetadata, entityMetadata } = relation;
-  const { primaryColumns: keys, target } = inverseEntityMetadata;
+  const { primaryColumns: keys, target } = relation.inverseEntityMetadata;
   if (typeof target !== 'function' || keys.length === 0 || keys.some(({ embeddedMetadata }) => embeddedMetadata)) {
     const expected = 'relations to entity classes with a primary key that lies in no embedded object';
     refuseOption(options, option, expected, describe(path), 'leave the relation out');
   }
-  const schemas = [database.describe(entityMetadata), database.describe(inverseEntityMetadata)] as const;
-  const hidden = foreignKeyFields(relation, ...schemas).find(({ readable }) => !readable);
+  const hidden = foreignKeyFields(relation, database.describe).find(({ readable }) => !readable);
   if (hidden) {
     const got = `${describe(path)}, whose ${hidden.name} is hidden`;
     const advice = `make ${hidden.name} readable, or leave the relation out`;

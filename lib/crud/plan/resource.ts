@@ -62,18 +62,15 @@ export function describeResource(
   const schema = database.describe(metadata);
   const declared = { options, schema, database };
   const parameters = compileListParameters(declared);
-  const searchIndex = options.searchIndex
-    ? searchIndexOf(metadata, [...parameters.searchable.values()], dataSource)
-    : undefined;
+  const searched = [...parameters.searchable.values()];
+  const searchIndex = options.searchIndex ? searchIndexOf(metadata, searched, dataSource) : undefined;
+  const searchTable = searchIndex?.table;
   const isSerial = schema.key.fields.every(({ column }) => column.generationStrategy === 'increment');
-  if (searchIndex?.table !== undefined && !isSerial) {
+  if (searchTable !== undefined && !isSerial) {
     const expected = 'used on SQLite with an id of @PrimaryGeneratedColumn()';
     refuseOption(options, 'searchIndex', expected, 'one of another kind', 'leave the option out');
   }
-  const listWithDeleted = {
-    ...parameters,
-    ...(searchIndex?.table !== undefined && { searchTable: searchIndex.table }),
-  };
+  const listWithDeleted = searchTable === undefined ? parameters : { ...parameters, searchTable };
   return Object.freeze({
     ...declared,
     metadata,

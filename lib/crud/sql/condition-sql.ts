@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { isMysql } from '../../entities/database-family.js';
+import type { Field } from '../../entities/entity-schema.js';
 import {
   isMoment,
   RAW_PARAMETER,
@@ -44,53 +45,47 @@ class ConditionWriter {
         return this.raw(condition, owner);
       case 'indexed': {
         const table = this.dataSource.driver.escape(condition.table);
-        const key = this.column(owner, condition.key.column.databaseName);
+        const key = fieldSql(condition.key, owner, this.dataSource);
         return `${key} IN (SELECT rowid FROM ${table} WHERE ${table} MATCH ${this.parameter()})`;
       }
       case 'related':
         return this.related(condition.relation, condition.part, owner);
-      default:
-        return this.conjunction(condition.kind, condition.parts, owner);
+      default: {
+        const [operator, ofNone] = condition.kind === 'and' ? [' AND ', '1 = 1'] : [' OR ', '1 = 0'];
+        const parts = condition.parts.map((part) => this.write(part, owner));
+        return parts.length === 0 ? ofNone : `(${parts.join(operator)})`;
+      }
     }
-  }
-
-  private conjunction(kind: 'and' | 'or', parts: readonly Condition[], owner: string): string {
-    if (parts.length === 0) return kind === 'and' ? '1 = 1' : '1 = 0';
-    return `(${parts.map((part) => this.write(part, owner)).join(kind === 'and' ? ' AND ' : ' OR ')})`;
   }
 
   private comparison({ field, operator, values }: Comparison, owner: string): string {
     const count = operator.bind === undefined && isMoment(field) ? 2 * values.length : values.length;
     const parameters = Array.from({ length: count }, () => this.parameter());
-    const column = comparable(dialectOf(this.dataSource), field, this.column(owner, field.column.databaseName));
+    const column = comparable(dialectOf(this.dataSource), field, fieldSql(field, owner, this.dataSource));
     return operator.sql(column, ...parameters);
   }
 
   private raw({ field, write, parameters }: RawCondition, owner: string): string {
-    const sql = write(this.column(owner, field.column.databaseName));
-    return `(${sql.replace(RAW_PARAMETER, (text, _, name: string) =>
-      Object.hasOwn(parameters, name)
-        ? [parameters[name]]
-            .flat()
-            .map(() => this.parameter())
-            .join(', ')
-        : text,
-    )})`;
+    const placeholders = (name: string): string =>
+      Array.from([parameters[name]].flat(), () => this.parameter()).join(', ');
+    const sql = write(fieldSql(field, owner, this.dataSource)).replace(RAW_PARAMETER, (text, _, name: string) =>
+      Object.hasOwn(parameters, name) ? placeholders(name) : text,
+    );
+    return `(${sql})`;
   }
 
   private related(relation: Relation, part: Condition, owner: string): string {
     const { driver } = this.dataSource;
     const alias = driver.escape(`related${this.relations++}`);
+    const link = driver.escape(`link${this.relations}`);
+    const [first, ...others] = joinsOf(relation, { owner, link, related: alias }, this.dataSource);
     const key = inverseKey(relation);
     if (key && (isMysql(this.dataSource) || !isIndexed(key, this.dataSource))) {
       // EXISTS would read the related table for each record, on MySQL below OR with an index too.
-      const table = `${escapePath(relation.inverseEntityMetadata.tablePath, driver)} ${alias}`;
-      const referenced = this.column(owner, key.referencedColumn?.databaseName ?? '');
-      const keys = `SELECT ${this.column(alias, key.databaseName)} FROM ${table} WHERE ${this.write(part, alias)}`;
-      return `${referenced} IN (${keys})`;
+      const referenced = columnSql(owner, key.referencedColumn?.databaseName ?? '', this.dataSource);
+      const referencing = columnSql(alias, key.databaseName, this.dataSource);
+      return `${referenced} IN (SELECT ${referencing} FROM ${first?.table} WHERE ${this.write(part, alias)})`;
     }
-    const link = driver.escape(`link${this.relations}`);
-    const [first, ...others] = joinsOf(relation, { owner, link, related: alias }, this.dataSource);
     const tables = [first?.table, ...others.map(({ table, on }) => `${table} ON ${on}`)].join(' INNER JOIN ');
     return `EXISTS (SELECT 1 FROM ${tables} WHERE ${first?.on} AND ${this.write(part, alias)})`;
   }
@@ -98,10 +93,21 @@ class ConditionWriter {
   private parameter(): string {
     return `:${PARAMETER}${this.parameters++}`;
   }
+}
 
-  private column(owner: string, name: string): string {
-    return columnSql(owner, name, this.dataSource);
-  }
+/**
+ * The value of a field: a column of its owner, or of the related record that a path leads to. The latter is NULL where
+ * there is no such record, or only a deleted one.
+ */
+export function fieldSql(field: Field, owner: string, dataSource: DataSource): string {
+  const [relation, ...rest] = field.through ?? [];
+  if (!relation) return columnSql(owner, field.column.databaseName, dataSource);
+  const related = dataSource.driver.escape(`through${rest.length}`);
+  const [join] = joinsOf(relation, { owner, link: '', related }, dataSource);
+  const { deleteDateColumn: deletion } = relation.inverseEntityMetadata;
+  const existing = deletion ? ` AND ${columnSql(related, deletion.databaseName, dataSource)} IS NULL` : '';
+  const value = fieldSql({ ...field, through: rest }, related, dataSource);
+  return `(SELECT ${value} FROM ${join?.table} WHERE ${join?.on}${existing})`;
 }
 
 /**

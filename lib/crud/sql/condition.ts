@@ -52,16 +52,9 @@ export const ascending = (fields: readonly Field[]): SortKey[] => fields.map((fi
 export const EVERYTHING: Conjunction = { kind: 'and', parts: [] };
 export const NOTHING: Conjunction = { kind: 'or', parts: [] };
 
-export const compare = (
-  field: Field,
-  operator: Operator | OperatorName,
-  ...values: readonly unknown[]
-): Comparison => ({
-  kind: 'compare',
-  field,
-  operator: typeof operator === 'string' ? OPERATORS[operator] : operator,
-  values,
-});
+export function compare(field: Field, operator: Operator | OperatorName, ...values: readonly unknown[]): Comparison {
+  return { kind: 'compare', field, operator: typeof operator === 'string' ? OPERATORS[operator] : operator, values };
+}
 
 export const isEverything = (condition: Condition): boolean => condition.kind === 'and' && condition.parts.length === 0;
 

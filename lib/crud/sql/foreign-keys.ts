@@ -1,5 +1,5 @@
 /** The foreign keys that statements look records up by, and whether they are indexed. */
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from '../../entities/column-types.js';
 import type { EntityDescription } from '../../entities/entity-schema.js';
 import { isMysql } from '../../entities/database-family.js';
@@ -19,12 +19,13 @@ export function inverseKey(relation: Relation): ColumnMetadata | undefined {
  * The fields of a relation's foreign key, which is in the table of the owner or of the related records. Other relations
  * and columns of the entity may have the same database column.
  */
-export function foreignKeyFields(relation: Relation, owner: EntityDescription, related: EntityDescription) {
-  const { isOwning, joinColumns, inverseRelation } = relation;
+export function foreignKeyFields(relation: Relation, describe: (metadata: EntityMetadata) => EntityDescription) {
+  const { isOwning, joinColumns, inverseRelation, entityMetadata, inverseEntityMetadata } = relation;
   if (junctionOf(relation)) return [];
   const columns = isOwning ? joinColumns : (inverseRelation?.joinColumns ?? []);
   const names = columns.map(({ databaseName }) => databaseName);
-  return (isOwning ? owner : related).fields.filter(({ column }) => names.includes(column.databaseName));
+  const { fields } = describe(isOwning ? entityMetadata : inverseEntityMetadata);
+  return fields.filter(({ column }) => names.includes(column.databaseName));
 }
 
 /** Whether the entity declares an index that begins with a column. MySQL and MariaDB create one for each foreign key. */

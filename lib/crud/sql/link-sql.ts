@@ -37,9 +37,8 @@ export function linkSql(links: LinkSelection, dataSource: DataSource): string {
   const [owners, others] = [driver.escape('owners'), driver.escape('others')];
   const columnOf = (table: string, field: Field): string => columnSql(table, field.column.databaseName, dataSource);
   const ownerKey = owner.fields.map((field) => columnOf(owners, field)).join(', ');
-  const ordered = related.fields.map(
-    (field) => comparable(dialectOf(dataSource), field, columnOf(others, field)).ordered,
-  );
+  const dialect = dialectOf(dataSource);
+  const ordered = related.fields.map((field) => comparable(dialect, field, columnOf(others, field)).ordered);
   const place = `, ROW_NUMBER() OVER (PARTITION BY ${ownerKey} ORDER BY ${ordered.join(', ')}) AS ${driver.escape('place')}`;
   const selected = (side: 'owner' | 'related', table: string): string[] =>
     linkedColumns(side, links[side]).map(({ field, name }) => `${columnOf(table, field)} AS ${driver.escape(name)}`);
@@ -48,11 +47,9 @@ export function linkSql(links: LinkSelection, dataSource: DataSource): string {
   const joins = joinsOf(relation, aliases, dataSource).map(({ table, on }) => ` INNER JOIN ${table} ON ${on}`);
   const tables = `${escapePath(relation.entityMetadata.tablePath, driver)} ${owners}${joins.join('')}`;
   const first = boundValues(ownersOf(links), dataSource).length;
-  const conditions = [
-    conditionSql(ownersOf(links), owners, dataSource),
-    conditionSql(condition, others, dataSource, first),
-  ];
-  return `(SELECT ${columns}${limit === undefined ? '' : place} FROM ${tables} WHERE ${conditions.join(' AND ')})`;
+  const ofOwners = conditionSql(ownersOf(links), owners, dataSource);
+  const matching = conditionSql(condition, others, dataSource, first);
+  return `(SELECT ${columns}${limit === undefined ? '' : place} FROM ${tables} WHERE ${ofOwners} AND ${matching})`;
 }
 
 /** How statements join the links with the table of the related records. */

@@ -23,8 +23,6 @@ export function searchIndexOf(metadata: EntityMetadata, fields: readonly Field[]
 const literals = (texts: readonly string[]): string =>
   texts.map((text) => `'${text.replaceAll("'", "''")}'`).join(', ');
 
-const columnNames = (fields: readonly Field[]): string[] => fields.map(({ column }) => column.databaseName);
-
 /** Another name than that of an index on the same columns which the entity declares. */
 const nameOf = ({ tableName }: EntityMetadata, columns: readonly string[], { namingStrategy }: DataSource): string =>
   namingStrategy.indexName(tableName, [...columns], 'search');
@@ -32,7 +30,7 @@ const nameOf = ({ tableName }: EntityMetadata, columns: readonly string[], { nam
 /** The text of an enum is not immutable, so that it cannot be indexed. */
 function postgresIndex(metadata: EntityMetadata, fields: readonly Field[], dataSource: DataSource): SearchIndex {
   const { driver } = dataSource;
-  const columns = columnNames(fields.filter(({ type }) => type.comparison !== 'label'));
+  const columns = fields.filter(({ type }) => type.comparison !== 'label').map(({ column }) => column.databaseName);
   const names = columns.map((column) => nameOf(metadata, [column], dataSource));
   const table = escapePath(metadata.tablePath, driver);
   const indexes = columns.map(
@@ -49,7 +47,7 @@ function postgresIndex(metadata: EntityMetadata, fields: readonly Field[], dataS
 /** A table without own content, which triggers keep up to date (SQLite FTS5, "External Content Tables"). */
 function sqliteIndex(metadata: EntityMetadata, fields: readonly Field[], dataSource: DataSource): SearchIndex {
   const escape = (name: string): string => dataSource.driver.escape(name);
-  const columns = columnNames(fields);
+  const columns = fields.map(({ column }) => column.databaseName);
   const name = nameOf(metadata, columns, dataSource);
   const [index, content] = [escape(name), escape(metadata.tableName)];
   const id = metadata.primaryColumns[0]?.databaseName ?? '';

@@ -6,6 +6,7 @@ import type { Field } from '../../entities/entity-schema.js';
 import type { AggregateRow } from '../declare/record-types.js';
 import type { Aggregation } from '../query/aggregate-query.js';
 import { and, ascending, EVERYTHING, shapeOf, type Condition } from '../sql/condition.js';
+import { fieldSql } from '../sql/condition-sql.js';
 import { dialectOf } from '../sql/dialect.js';
 import { blocksAfter, type Position } from '../sql/keyset.js';
 import { linkValues, type LinkSelection } from '../sql/link-sql.js';
@@ -81,7 +82,7 @@ export abstract class Reader {
   /** Selects the values of the sort, which make the position of a row. */
   protected selectPosition(query: SelectQueryBuilder<object>, keys: readonly Field[]): void {
     for (const [place, field] of keys.entries()) {
-      const name = `${query.escape(query.alias)}.${query.escape(field.column.databaseName)}`;
+      const name = fieldSql(field, query.escape(query.alias), this.dataSource);
       query.addSelect(dialectOf(this.dataSource).exactText(name, field), positionAlias(place));
     }
   }
@@ -205,8 +206,7 @@ const namesOf = (fields: readonly Field[]): string => fields.map(({ name }) => n
 const shapeOfLinks = ({ relation, keys, condition, limit, most }: LinkSelection, fields: readonly Field[]): string =>
   `${relation.entityMetadata.tablePath}.${relation.propertyPath} ${keys.length} ${limit} ${most} ${namesOf(fields)} ${shapeOf(condition)}`;
 
-const shapeOfSelection = (selection: Selection, keys: readonly Field[]): string => {
-  const { condition, fields, sort, range, isLocked } = selection;
+const shapeOfSelection = ({ condition, fields, sort, range, isLocked }: Selection, keys: readonly Field[]): string => {
   const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join();
   return `${namesOf(fields)} ${order} ${namesOf(keys)} ${!!range} ${!!isLocked} ${shapeOf(condition)}`;
 };

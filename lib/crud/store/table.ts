@@ -16,7 +16,7 @@ import type { EntityDescription, Field } from '../../entities/entity-schema.js';
 import type { Values } from '../../entities/record-input.js';
 import type { RecordParameters } from '../query/record-request.js';
 import { boundValues, isEverything, type Condition, type SortKey } from '../sql/condition.js';
-import { conditionSql, parametersOf, RECORD } from '../sql/condition-sql.js';
+import { conditionSql, fieldSql, parametersOf, RECORD } from '../sql/condition-sql.js';
 import { dialectOf, orderBy } from '../sql/dialect.js';
 import { OPERATORS } from '../sql/operators.js';
 import { managerOf, type Call } from './call.js';
@@ -89,7 +89,7 @@ export class Table {
   addSort(query: SelectQueryBuilder<object>, sort: readonly SortKey[], isLocked = false): SelectQueryBuilder<object> {
     const dialect = dialectOf(this.dataSource);
     for (const { field, descending } of sort) {
-      const name = `${query.escape(RECORD)}.${query.escape(field.column.databaseName)}`;
+      const name = fieldSql(field, query.escape(RECORD), this.dataSource);
       for (const [expression, direction] of orderBy(dialect, field, name, descending))
         query.addOrderBy(expression, direction);
     }

@@ -30,6 +30,8 @@ export interface FieldDescription {
   readonly isNullable?: true;
   readonly isReadable: boolean;
   readonly isSortable: boolean;
+  /** What sorts a list by the records that it refers to: `category.name`. */
+  readonly sortBy?: string;
   /** Whether a body may have it: that of a new record, and that of a change. */
   readonly isCreatable: boolean;
   readonly isEditable: boolean;
@@ -262,12 +264,14 @@ export function describeResources(document: object, base: string): ResourceDescr
       const relation = field.replace(/Id$/, '');
       const described = describeField(read.get(field), created.get(field), changed.get(field));
       const isMany = reference !== undefined && described.kind === 'json';
+      const sortBy = reference && [...sorts].map(String).find((each) => each.startsWith(`${relation}.`));
       const filter = described.isReadable ? filterOf(described.kind, reference, filters.get(field)) : undefined;
       return {
         name: field,
         ...described,
         ...(isMany && { kind: 'references' as const }),
-        isSortable: sorts.has(field),
+        isSortable: sorts.has(field) || sortBy !== undefined,
+        ...(sortBy !== undefined && { sortBy }),
         ...(reference !== undefined && { reference }),
         ...(reference !== undefined && relations.has(relation) && { relation }),
         ...(filter && { filter }),

@@ -171,6 +171,7 @@ class ParcelsController extends CrudController({
   endpoint: '/parcels',
   enablePagination: true,
   filterableFields: true,
+  sortableFields: ['barcode', 'origin.title'],
   includableRelations: ['origin'],
   linkableRelations: ['countries'],
   fieldPermissions: { secret: { read: 'never' }, seal: { read: 'never' } },
@@ -230,6 +231,11 @@ describe('the resources of a service with columns of every kind', () => {
     expect(fieldOf(resources['parcels'], 'isSent')?.initial).toBe(false);
     expect(fieldOf(resources['parcels'], 'secret')).toMatchObject({ isReadable: false, isCreatable: true });
     expect(fieldOf(resources['parcels'], 'originId')?.reference).toBe('countries');
+  });
+
+  it('are sorted by a field of the record that they refer to', () => {
+    expect(fieldOf(resources['parcels'], 'originId')).toMatchObject({ isSortable: true, sortBy: 'origin.title' });
+    expect(fieldOf(resources['parcels'], 'barcode')).not.toHaveProperty('sortBy');
   });
 
   it('say which fields may be empty, and which have keys of other records', () => {

@@ -43,10 +43,10 @@ const referenceOf = ({ reference }: FieldDescription, resources: Resources): Res
 
 /** Shows the value in a list. References to records that the list includes need no request. */
 export function column(field: FieldDescription, resources: Resources): ReactElement {
-  const { name, relation, isSortable } = field;
+  const { name, relation, isSortable, sortBy = name } = field;
   const reference = referenceOf(field, resources);
   if (!reference || relation === undefined) return value(field, resources);
-  const props = { source: name, sortable: isSortable, relation, reference: reference.name };
+  const props = { source: name, sortable: isSortable, sortBy, relation, reference: reference.name };
   return <IncludedReference key={name} {...props} />;
 }
 
@@ -99,8 +99,8 @@ export function RecordLink({ source, field, page, isDeleted }: RecordLinkProps) 
 
 /** Shows the value on the page of a record. */
 export function value(field: FieldDescription, resources: Resources): ReactElement {
-  const { name, kind, isSortable } = field;
-  const props = { source: name, sortable: isSortable };
+  const { name, kind, isSortable, sortBy = name } = field;
+  const props = { source: name, sortable: isSortable, sortBy };
   const reference = referenceOf(field, resources);
   if (reference && kind === 'references')
     return <ReferenceArrayField key={name} {...props} reference={reference.name} />;
