@@ -256,8 +256,12 @@ async function useInterface() {
     await page.context().setOffline(true);
     await save();
     await notified('There is no answer');
+    // What the page reads again when it is online would open the dialog above Save.
+    const ended = { status: 401, json: { error: 'The session has ended' } };
+    await page.route('**/api/**', (route) =>
+      route.request().method() === 'GET' ? route.fallback() : route.fulfill(ended),
+    );
     await page.context().setOffline(false);
-    await page.route('**/api/**', (route) => route.fulfill({ status: 401, json: { error: 'The session has ended' } }));
     await save();
     await page.getByText('Your session has ended. Log in again to go on.').waitFor();
     await check('log-in-again');
