@@ -178,7 +178,14 @@ describe.each(DATABASES)('on %s', (database) => {
     const second = await twins.get(`/purchases/search?q=sold&fields=id&size=10&page=2&sort=${sort}`);
     expect(idsOf(second.json.data)).toEqual(ids.slice(10, 20));
     const { text } = await twins.get(`/purchases/export?format=ndjson&fields=id&sort=${sort}`);
-    expect(idsOf(text.trim().split('\n').map((line) => JSON.parse(line) as { id: unknown }))).toEqual(ids);
+    expect(
+      idsOf(
+        text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { id: unknown }),
+      ),
+    ).toEqual(ids);
   });
 
   it.each(SORTS)('[7.5] pages by cursor together are the whole list, sorted by %s', async (sort) => {
@@ -269,7 +276,9 @@ describe('[7.2] [9.4] refuses to start with a sort by', () => {
       'a hidden column',
       { sortableFields: ['customer.secret'] },
       [],
-      expect.stringMatching(/^CRUD option `sortableFields` of Purchase must be fields .+, got "customer.secret"\. Name/),
+      expect.stringMatching(
+        /^CRUD option `sortableFields` of Purchase must be fields .+, got "customer.secret"\. Name/,
+      ),
     ],
   ])('%s', async (_, own, related, message) => {
     const imports = [authModule({ defaultAccess: 'public' })];

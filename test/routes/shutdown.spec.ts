@@ -2,6 +2,7 @@
 import { Agent, get, type Server } from 'node:http';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Controller, Get, Injectable } from '@nestjs/common';
+import type { NestApplication } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AccessModule, AuthModule, AuthUser } from 'declarest';
@@ -97,7 +98,7 @@ it.each(PLATFORMS)(
     keepLong(service);
     const client = keepAliveClient(service);
     const server = service.app.getHttpServer() as Server;
-    const closed = service.app.close('SIGTERM');
+    const closed = (service.app as unknown as NestApplication).close('SIGTERM');
     while (server.listening) await setImmediate();
     expect([kept, await client.fetchPath('/leaves'), client.countKept()]).toEqual([[1], 200, 0]);
     await expect(client.fetchPath('/leaves')).rejects.toThrow('ECONNREFUSED');

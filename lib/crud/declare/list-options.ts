@@ -75,13 +75,13 @@ export interface ListOptions<T extends object> {
    */
   filterableFields?: true | readonly FilterableName<NoInfer<T>>[];
   /**
-   * Fields that lists and searches can be sorted by: `?sort=-publishedAt,author.name`, also those of a to-one relation.
+   * Fields that lists and searches can be sorted by: `?sort=-publishedAt,author.name`. Paths are of to-one relations.
    * @default [] `sort` is an unknown parameter
    * @example sortableFields: ['publishedAt', 'author.name']
    */
   sortableFields?: readonly SortableName<NoInfer<T>>[];
   /**
-   * The order of lists without `sort`, in its syntax. Records that it leaves equal are in the order of the primary key.
+   * The order of lists without `sort`, in its syntax. Equal records are in the order of the primary key.
    * @default the order of the primary key
    * @example defaultSort: '-publishedAt'
    */

@@ -193,7 +193,7 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     const changed = new Map([...both, ['src/task.entity.ts', task]]);
     const module = files
       .get('src/app.module.ts')!
-      .replace("import { Module }", 'import { Logger, Module }')
+      .replace('import { Module }', 'import { Logger, Module }')
       .replace('true }) {}', "true }) { beforeCreate() { new Logger('Tasks').log('Created'); } }");
     const logged = new Map([...files, ['src/app.module.ts', module]]);
     const all = { sqlite: files, postgres: filesOn('postgres'), both, changed, image, logged };
@@ -277,7 +277,7 @@ describe.each(['express', 'fastify'])('the service on %s', (platform) => {
     const created = await request(url, 'POST', '/api/tasks?key=zebra', { json, token });
     const refused = await request(url, 'GET', '/docs', { headers: { 'x-request-id': 'proxy-7' } });
     expect([created.status, refused.status]).toEqual([201, 401]);
-    await child.says(/GET \/docs/);
+    await child.says(/"GET \/docs"/);
     child.signal('SIGKILL');
     const { stdout } = await child.ended;
     expect(stdout).not.toContain('zebra');
