@@ -20,8 +20,8 @@ import { csvHeader, csvLine } from './csv.js';
 import { deletedIn } from './list.js';
 import type { Operation } from './operation.js';
 
-/** Batches are sized by their bytes: records may be long. */
-const BATCH_BYTES = 256 * 1024;
+/** Batches are sized by their bytes: records may be long. Other requests wait for one of each at a time. */
+const BATCH_BYTES = 64 * 1024;
 const FIRST_BATCH = 10;
 const MAX_BATCH = 1_000;
 
