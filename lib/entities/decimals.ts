@@ -74,7 +74,7 @@ export function decimal(digits: Digits, most: number, special: readonly unknown[
     comparison: 'exact number',
     digits,
     schemas: {
-      body: { ...body, type: ['number', 'string'] },
+      body: { anyOf: [{ type: 'number' }, body] },
       answer: { type: 'string' },
       text: { ...text, pattern: `^(?:${patternOf({})})$` },
     },

@@ -79,7 +79,7 @@ export const INTEGERS = {
 };
 
 export const BIG_INTEGERS = sameSchemas(
-  { type: ['integer', 'string'], pattern: String.raw`^-?\d{1,400}$` },
+  { anyOf: [{ type: 'integer' }, { type: 'string', pattern: String.raw`^-?\d{1,400}$` }] },
   { text: { type: 'string' } },
 );
 

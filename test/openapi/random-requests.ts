@@ -140,7 +140,11 @@ export class Requests {
     if (typeof $ref === 'string') return this.make(this.api.named($ref), draw);
     if (constant !== undefined) return constant;
     if (Array.isArray(values)) return draw(fc.constantFrom, ...(values as unknown[]));
-    if (Array.isArray(anyOf)) return this.make(draw(fc.constantFrom, ...(anyOf as Schema[])), draw);
+    if (Array.isArray(anyOf)) {
+      const alternatives = anyOf as Schema[];
+      const pattern = alternatives.find((each) => 'pattern' in each)?.['pattern'];
+      return this.make({ pattern, ...draw(fc.constantFrom, ...alternatives) }, draw);
+    }
     if (type === undefined) return draw(anyJson);
     const name = draw(fc.constantFrom<string[]>, ...([type].flat() as string[]));
     const plain = PLAIN[name];
@@ -227,7 +231,7 @@ const PLAIN: Readonly<Record<string, (schema: Schema, draw: Draw) => unknown>> =
           max: Math.min(Number(maximum ?? 1000), 1000),
         })
       : draw(fc.maxSafeInteger),
-  // A decimal is a number, or a text with the pattern of its digits.
+  // A decimal is a number, or a text with the pattern of its digits, which the number has too.
   number: (schema, draw) =>
     typeof schema['pattern'] === 'string'
       ? Number(textOf(schema, draw))
