@@ -369,7 +369,9 @@ describe.each(DATABASES)('types on %s', (database) => {
   it('are those of the driver', async () => {
     const api = await apiOf({ database, entities: [Price], resources: [{ entity: Price, endpoint: '/prices' }] });
     expect(propertiesOf(api, 'Price')['amount']).toEqual({ type: 'string' });
-    expect(propertiesOf(api, 'PriceCreate')['amount']).toMatchObject({ anyOf: [{ type: 'number' }, { type: 'string' }] });
+    expect(propertiesOf(api, 'PriceCreate')['amount']).toMatchObject({
+      anyOf: [{ type: 'number' }, { type: 'string' }],
+    });
   });
 });
 
