@@ -247,7 +247,7 @@ export async function useReactAdmin(driver) {
   const INPUTS = {
     TextInput: [[() => field().fill('Changed'), { title: 'Changed' }]],
     NumberInput: [
-      [() => field().fill('12.5'), { price: 12.5 }],
+      [() => field().fill('12.5'), { price: '12.50' }],
       [() => field().fill(''), { price: null }],
     ],
     BooleanInput: [

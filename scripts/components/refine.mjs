@@ -156,7 +156,7 @@ export async function useRefine(driver) {
     Input: [[() => field().fill('Changed'), { title: 'Changed' }]],
     TextArea: [[() => field().fill('One\nTwo'), { body: 'One\nTwo' }]],
     InputNumber: [
-      [() => field().fill('12.5'), { price: 12.5 }],
+      [() => field().fill('12.5'), { price: '12.50' }],
       [() => field().fill(''), { price: null }],
     ],
     Switch: [
