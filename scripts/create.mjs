@@ -300,7 +300,7 @@ async function useInterface(_send, url) {
     await logIn(ADMIN);
     await page.getByRole('menuitem', { name: 'Tasks' }).click();
     await page.getByRole('row').getByText('Try it').waitFor();
-    await page.getByRole('menuitem', { name: 'Auth users' }).click();
+    await page.getByRole('menuitem', { name: 'Users' }).click();
     await page.getByRole('row').getByText(USER.email).waitFor();
     assert.deepEqual(messages, []);
   } finally {
