@@ -261,6 +261,7 @@ async function useFiles(send) {
   const opened = await send('GET', '/admin');
   assert.deepEqual([opened.status, new URL(opened.url).pathname], [200, '/admin/']);
   assert.match(opened.headers.get('content-security-policy'), /script-src 'self'/);
+  assert.match(opened.headers.get('content-security-policy'), /img-src 'self' data: blob:/);
   assert.doesNotMatch(opened.headers.get('content-security-policy'), /upgrade-insecure-requests/);
   const [, script] = /<script [^>]*src="\.\/([^"]+)"/.exec(await opened.text());
   const sent = await send('GET', `/admin/${script}`);
@@ -300,7 +301,7 @@ async function useInterface(_send, url) {
     await logIn(ADMIN);
     await page.getByRole('menuitem', { name: 'Tasks' }).click();
     await page.getByRole('row').getByText('Try it').waitFor();
-    await page.getByRole('menuitem', { name: 'Auth users' }).click();
+    await page.getByRole('menuitem', { name: 'Users' }).click();
     await page.getByRole('row').getByText(USER.email).waitFor();
     assert.deepEqual(messages, []);
   } finally {

@@ -1,10 +1,15 @@
 /** A service with what the sample shop does not have, for `scripts/admin-for.mjs`. */
 import 'reflect-metadata';
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Body, HttpCode, Module, Param, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApiProperty, DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { AuthModule, AuthUser, CrudController, CrudModule, LoginMethod, UserAccounts } from 'declarest';
+import { administration, AuthModule, AuthUser, CrudModule, LoginMethod, sessions, UserAccounts } from 'declarest';
+import { diskStorage, FileColumn, FileCrudController, type StoredFile } from 'declarest-files';
+import { waysIn } from 'declarest-logins/administration';
 import { addAccess, serveDocuments } from 'declarest/openapi';
 import { describeService } from 'ra-data-declarest/description';
 import {
@@ -35,6 +40,8 @@ class Article {
   @Column({ type: 'decimal', precision: 10, scale: 2, nullable: true }) price!: number | null;
   @Column({ type: 'boolean', nullable: true }) featured!: boolean | null;
   @ManyToMany(() => Tag) @JoinTable() tags!: Tag[];
+  @FileColumn({ types: ['image/png', 'image/jpeg'], maxBytes: 20_000 }) photo!: StoredFile | null;
+  @FileColumn({ types: ['application/pdf'], maxBytes: 20_000 }) sheet!: StoredFile | null;
   @DeleteDateColumn() deletedAt!: Date | null;
   @VersionColumn() version!: number;
 }
@@ -44,16 +51,21 @@ class Publication {
   @ApiProperty({ required: false }) copies?: number;
 }
 
-class ArticlesController extends CrudController({
-  entity: Article,
-  endpoint: '/api/articles',
-  enablePagination: true,
-  enableRestore: true,
-  deletedRoles: ['ADMIN'],
-  filterableFields: ['id', 'title', 'price', 'featured'],
-  sortableFields: ['id', 'title', 'price'],
-  linkableRelations: ['tags'],
-}) {
+const folder = mkdtempSync(join(tmpdir(), 'declarest-admin-for-files-'));
+
+class ArticlesController extends FileCrudController(
+  {
+    entity: Article,
+    endpoint: '/api/articles',
+    enablePagination: true,
+    enableRestore: true,
+    deletedRoles: ['ADMIN'],
+    filterableFields: ['id', 'title', 'price', 'featured'],
+    sortableFields: ['id', 'title', 'price'],
+    linkableRelations: ['tags'],
+  },
+  diskStorage(folder),
+) {
   @Post(':id/publish')
   @HttpCode(200)
   publish(@Param('id') id: string, @Body() { place, copies }: Publication) {
@@ -84,6 +96,7 @@ export async function startService(
       userClass: Editor,
       loginMethod: LoginMethod.EMAIL,
       jwtSecret: 'a secret of this service with 40 letters',
+      plugins: [sessions(), administration(), waysIn()],
     }),
     CrudModule.forFeature(ArticlesController, {
       entity: Tag,
@@ -111,5 +124,9 @@ export async function startService(
     { title: 'Third', price: null, featured: false, tags: [] },
   ]);
   const { port } = new URL(await app.getUrl());
-  return { url: `http://127.0.0.1:${port}`, close: () => app.close() };
+  const close = async (): Promise<void> => {
+    await app.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
 }

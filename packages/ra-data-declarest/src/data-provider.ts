@@ -75,6 +75,27 @@ export interface RestoreParams {
   readonly meta?: Meta;
 }
 
+/** The file of a record, in a column of declarest-files. */
+export interface FileParams {
+  readonly id: Identifier;
+  /** The name of the column. */
+  readonly field: string;
+  /** Gives the values of a nested resource, and the version that a change is for. */
+  readonly previousData?: RaRecord;
+  readonly meta?: Meta;
+}
+
+export interface ReadFileParams extends FileParams {
+  /** Scales an image down to so many pixels, where the server can. */
+  readonly width?: number | undefined;
+  readonly signal?: AbortSignal;
+}
+
+export interface WriteFileParams extends FileParams {
+  /** A `File` has a name for downloads. */
+  readonly file: Blob;
+}
+
 /** Members of the options of `fetch`, and `json`, which is sent as the body. */
 export interface CustomInit {
   /** @default 'GET' */
@@ -110,6 +131,24 @@ export interface DeclarestDataProvider extends DataProvider {
   restore<RecordType extends RaRecord = RaRecord>(
     resource: string,
     params: RestoreParams,
+  ): Promise<GetOneResult<RecordType>>;
+  /**
+   * The file of a record: the response of the server, with its body unread.
+   *
+   * @example
+   * const response = await provider.readFile('products', { id: 7, field: 'photo', width: 200 });
+   * const image = await response.blob();
+   */
+  readFile(resource: string, params: ReadFileParams): Promise<Response>;
+  /** Stores a file, and returns the record. @example await provider.writeFile('products', { id: 7, field: 'photo', file }); */
+  writeFile<RecordType extends RaRecord = RaRecord>(
+    resource: string,
+    params: WriteFileParams,
+  ): Promise<GetOneResult<RecordType>>;
+  /** Removes a file, and returns the record. @example await provider.deleteFile('products', { id: 7, field: 'photo' }); */
+  deleteFile<RecordType extends RaRecord = RaRecord>(
+    resource: string,
+    params: FileParams,
   ): Promise<GetOneResult<RecordType>>;
   /**
    * Sends a request to another endpoint below the url, with the token. `data` is the whole body of the response.
@@ -155,15 +194,17 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
   /**
    * Writes a record in the version that the user saw. Records of lists have no ETag: where the server requires one, the
    * record is read again, and must have the values that the user saw.
+   *
+   * @param url of the record
    */
-  const writeVersion = async (request: Request, seen: Fields | undefined): Promise<Answer> => {
+  const writeVersion = async (request: Request, seen: Fields | undefined, url = request.url): Promise<Answer> => {
     const write = (etag: string | undefined): Promise<Answer> =>
-      client.send({ ...request, headers: etag === undefined ? undefined : { 'If-Match': etag } });
-    const etag = seen && etags.find(request.url, seen);
+      client.send({ ...request, headers: { ...request.headers, ...(etag !== undefined && { 'If-Match': etag }) } });
+    const etag = seen && etags.find(url, seen);
     const answer = await write(etag);
     if (isSuccess(answer)) return answer;
     if (answer.status !== 428 || etag !== undefined || !seen) throw failureOf(answer);
-    const { url, resource } = request;
+    const { resource } = request;
     const current = await succeed(client, { method: 'GET', url, resource });
     const values = dataOf<Fields>(current);
     if (Object.keys(seen).some((name) => name in values && !isEqual(seen[name], values[name])))
@@ -178,6 +219,16 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
     const repeated = await write(version);
     if (isSuccess(repeated)) return repeated;
     throw failureOf(repeated);
+  };
+
+  const changeFile = async <T>(
+    resource: string,
+    { id, field, previousData, meta = {} }: FileParams,
+    change: Pick<Request, 'method' | 'query' | 'headers' | 'body'>,
+  ): Promise<{ data: T }> => {
+    const url = recordUrl(urlOf(resource, meta, previousData), id, resource);
+    const request = { ...change, url: recordUrl(url, field, resource), resource };
+    return remember(url, await writeVersion(request, previousData, url));
   };
 
   const getList: DataProvider['getList'] = async (resource, params) => {
@@ -272,6 +323,21 @@ export function dataProvider(url: string, options: DataProviderOptions = {}): De
       const request = { method: 'GET', url: `${urlOf(resource, meta, filter)}/export`, resource, query, signal };
       return openSuccess(client, request);
     },
+
+    readFile: async (resource, { id, field, width, previousData, meta = {}, signal }) => {
+      const url = recordUrl(recordUrl(urlOf(resource, meta, previousData), id, resource), field, resource);
+      const query = new URLSearchParams(width === undefined ? {} : { width: String(width) });
+      return openSuccess(client, { method: 'GET', url, resource, query, signal });
+    },
+
+    writeFile: async (resource, { file, ...params }) => {
+      const query = new URLSearchParams(file instanceof File ? { name: file.name } : {});
+      // The server reads the type from the bytes. Browsers have none, or another one, for some files.
+      const headers = { 'Content-Type': 'application/octet-stream' };
+      return changeFile(resource, params, { method: 'PUT', query, headers, body: file });
+    },
+
+    deleteFile: async (resource, params) => changeFile(resource, params, { method: 'DELETE' }),
 
     custom: async <T>(path: string, { method = 'GET', ...init }: CustomInit = {}) => {
       const answer = await succeed(client, {

@@ -2,7 +2,7 @@
 
 /**
  * `big integer` has 64 bits, which only texts hold exactly, as they do a `decimal`; `choice` has a fixed set of values; `references` are
- * the keys of records of another resource; `json` is any value that no other kind describes.
+ * the keys of records of another resource; `file` is a column of declarest-files; `json` is any value that no other kind describes.
  */
 export type FieldKind =
   | 'text'
@@ -15,6 +15,7 @@ export type FieldKind =
   | 'date'
   | 'date-time'
   | 'references'
+  | 'file'
   | 'json';
 
 export interface FieldDescription {
@@ -42,6 +43,15 @@ export interface FieldDescription {
   /** The roles that read or write it. Without them, everyone who may use the resource does. */
   readonly readers?: readonly string[];
   readonly writers?: readonly string[];
+  /** Of a file. It is written below the record, and never with it. */
+  readonly file?: FileDescription;
+}
+
+export interface FileDescription {
+  /** The media types that it may have. */
+  readonly types: readonly string[];
+  /** Whether the server scales images down: `?width=200`. */
+  readonly isScaled: boolean;
 }
 
 export interface ResourceDescription {
@@ -58,11 +68,18 @@ export interface ResourceDescription {
   readonly deletion?: DeletionDescription;
   /** What the application itself does with a record. */
   readonly actions: readonly ActionDescription[];
+  /** Of the users of `AuthModule`, as `administration` lists and changes them. */
+  readonly accounts?: AccountsDescription;
   readonly hasSearch: boolean;
   readonly hasExport: boolean;
   readonly canShow: boolean;
   readonly canCreate: boolean;
   readonly canEdit: boolean;
+}
+
+export interface AccountsDescription {
+  /** With `waysIn()`: the texts of which a revocation takes one, such as the password of the administrator. */
+  readonly proofs?: readonly string[];
 }
 
 export interface DeletionDescription {
@@ -118,6 +135,7 @@ interface Part {
 }
 
 interface Operation extends OperationAccess {
+  readonly operationId?: string;
   readonly summary?: string;
   readonly parameters?: readonly Part[];
   readonly requestBody?: Part;
@@ -255,6 +273,7 @@ export function describeResources(document: object, base: string): ResourceDescr
     const key = read.has('id') ? undefined : keyOf(schemaOf(paths[`${path}/batch`]?.['patch']?.requestBody));
     const parent = parentOf(name);
     if (key?.length === 0 || parent === null) return [];
+    const accounts = accountsOf(path);
     const filters = operatorsOf(parameters);
     const sorts = new Set(parameters.get('sort')?.items?.enum);
     const relations = new Set(parameters.get('include')?.items?.enum);
@@ -265,7 +284,9 @@ export function describeResources(document: object, base: string): ResourceDescr
       const described = describeField(read.get(field), created.get(field), changed.get(field));
       const isMany = reference !== undefined && described.kind === 'json';
       const sortBy = reference && [...sorts].map(String).find((each) => each.startsWith(`${relation}.`));
-      const filter = described.isReadable ? filterOf(described.kind, reference, filters.get(field)) : undefined;
+      const operators = described.isReadable ? filters.get(field) : undefined;
+      const byValue = operators && ('value' as const);
+      const filter = accounts ? byValue : filterOf(described.kind, reference, operators);
       return {
         name: field,
         ...described,
@@ -275,6 +296,7 @@ export function describeResources(document: object, base: string): ResourceDescr
         ...(reference !== undefined && { reference }),
         ...(reference !== undefined && relations.has(relation) && { relation }),
         ...(filter && { filter }),
+        ...fileAt(`${ofRecord}/${field}`),
       };
     });
     return [
@@ -285,12 +307,14 @@ export function describeResources(document: object, base: string): ResourceDescr
         fields,
         title: titleOf(fields),
         ...deletionOf(path, read),
-        actions: actionsOf(path),
+        // The answer to a new key is the only one that has it, and it is not shown.
+        actions: actionsOf(path).filter((action) => !accounts || action.name !== 'keys'),
+        ...(accounts && { accounts }),
         hasExport: paths[`${path}/export`]?.['get'] !== undefined,
-        hasSearch: parametersOf(paths[`${path}/search`]?.['get']).has('q'),
+        hasSearch: accounts !== undefined || parametersOf(paths[`${path}/search`]?.['get']).has('q'),
         canShow: paths[ofRecord]?.['get'] !== undefined,
         canCreate: creation !== undefined,
-        canEdit: change !== undefined && paths[ofRecord]?.['get'] !== undefined,
+        canEdit: change !== undefined && (accounts !== undefined || paths[ofRecord]?.['get'] !== undefined),
       },
     ];
   });
@@ -306,11 +330,28 @@ export function describeResources(document: object, base: string): ResourceDescr
     return { deletion: { field, canRestore, roles: roles.split(' and ') } };
   }
 
+  /** `FileCrudController` has a path below the record for each file. */
+  function fileAt(path: string): Partial<FieldDescription> | undefined {
+    const { get, put } = paths[path] ?? {};
+    const content = Object.entries(resolve(get?.responses?.['200'])?.content ?? {});
+    if (content.length === 0 || content.some(([, { schema }]) => schema?.format !== 'binary')) return undefined;
+    const file = { types: content.map(([type]) => type), isScaled: parametersOf(get).has('width') };
+    return { kind: 'file', file, isCreatable: false, isEditable: put !== undefined };
+  }
+
+  function accountsOf(path: string): AccountsDescription | undefined {
+    if (paths[path]?.['get']?.operationId !== 'findUsers') return undefined;
+    const revocation = paths[`${path}/{id}/ways-in/{kind}/{way}`]?.['delete'];
+    const members = Object.entries(schemaOf(revocation?.requestBody)?.properties ?? {});
+    const texts = members.filter(([, schema]) => valueOf(schema).type === 'string');
+    return revocation ? { proofs: texts.map(([name]) => name) } : {};
+  }
+
   /** Operations below a record that declarest does not generate. */
   function actionsOf(path: string): ActionDescription[] {
     return Object.entries(paths).flatMap(([each, item]) => {
       const [, name] = each.startsWith(`${path}/`) ? (/^\/\{id\}\/([^/{}]+)$/.exec(each.slice(path.length)) ?? []) : [];
-      if (name === undefined || name === 'restore' || listOf(each)) return [];
+      if (name === undefined || name === 'restore' || listOf(each) || fileAt(each)) return [];
       return ['post', 'put', 'patch', 'delete'].flatMap((method) => {
         const operation = item[method];
         if (!operation) return [];

@@ -12,7 +12,10 @@ export {
   type DataProviderOptions,
   type DeclarestDataProvider,
   type ExportParams,
+  type FileParams,
+  type ReadFileParams,
   type RestoreParams,
+  type WriteFileParams,
 } from './data-provider.js';
 export { usePermittedFields } from './permitted-fields.js';
 export type { Meta } from './query.js';

@@ -3,6 +3,10 @@ import { Body, Module, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, AuthUser, CrudController, CrudModule } from 'declarest';
+import { diskStorage, FileColumn, FileCrudController, type StoredFile } from 'declarest-files';
+import { waysIn } from 'declarest-logins/administration';
+import { apiKeys } from 'declarest-logins/api-keys';
+import { secondFactor } from 'declarest-logins/second-factor';
 import {
   Column,
   CreateDateColumn,
@@ -62,7 +66,7 @@ describe('the resources of the sample', () => {
       canEdit: false,
       title: 'email',
     });
-    expect(operations('auth/users')).toMatchObject({ hasSearch: false, canShow: false, canEdit: false });
+    expect(operations('auth/users')).toMatchObject({ hasSearch: true, canShow: false, canEdit: true });
   });
 
   it('have fields of the kinds of their columns', () => {
@@ -124,6 +128,27 @@ describe('the resources of the sample', () => {
     expect(resources['orders']).not.toHaveProperty('deletion');
   });
 
+  it('have the users of the accounts, with what administrators filter by, change and do', () => {
+    const { accounts, fields, actions } = resources['auth/users']!;
+    expect(accounts).toEqual({});
+    expect(fields.flatMap(({ name, filter }) => (filter ? [[name, filter]] : []))).toEqual([
+      ['role', 'value'],
+      ['active', 'value'],
+    ]);
+    const edited = fields.filter(({ isEditable }) => isEditable).map(({ name, kind }) => [name, kind]);
+    expect(Object.fromEntries(edited)).toEqual({
+      role: 'text',
+      active: 'boolean',
+      firstName: 'text',
+      lastName: 'text',
+    });
+    expect(actions.map(({ name, method }) => [name, method])).toEqual([
+      ['reset', 'post'],
+      ['sessions', 'delete'],
+    ]);
+    expect(resources['users']).not.toHaveProperty('accounts');
+  });
+
   it('name the resource whose key is in their path', () => {
     expect(resources['products/:productId/reviews']?.parent).toEqual({ resource: 'products', parameter: 'productId' });
     expect(resources['products']).not.toHaveProperty('parent');
@@ -183,6 +208,16 @@ class ParcelsController extends CrudController({
   }
 }
 
+@Entity()
+class Scan {
+  @PrimaryGeneratedColumn() id!: number;
+  @FileColumn({ types: ['image/png', 'application/pdf'], maxBytes: 1_000 }) page!: StoredFile | null;
+  @FileColumn({ types: ['application/zip'], maxBytes: 1_000 }) all!: StoredFile | null;
+}
+
+const SCANS = { entity: Scan, endpoint: '/scans', enablePagination: true } as const;
+const storage = diskStorage('unused');
+
 @Module({})
 class ParcelService {}
 
@@ -193,13 +228,20 @@ describe('the resources of a service with columns of every kind', () => {
       module: ParcelService,
       imports: [
         TypeOrmModule.forRoot({ type: 'better-sqlite3', database: ':memory:', autoLoadEntities: true }),
-        AuthModule.forRoot({ userClass: Clerk, jwtSecret: TEST_SECRET }),
-        CrudModule.forFeature(ParcelsController, {
-          entity: Country,
-          endpoint: '/countries',
-          enablePagination: 'cursor',
-          enableBatch: true,
+        AuthModule.forRoot({
+          userClass: Clerk,
+          jwtSecret: TEST_SECRET,
+          sessions: true,
+          administration: true,
+          authBasePath: '/accounts',
+          plugins: [apiKeys(), secondFactor({ issuer: 'Parcels' }), waysIn()],
         }),
+        CrudModule.forFeature(
+          ParcelsController,
+          FileCrudController(SCANS, storage),
+          FileCrudController({ ...SCANS, endpoint: '/read', operations: ['findAll', 'findById'] }, storage),
+          { entity: Country, endpoint: '/countries', enablePagination: 'cursor', enableBatch: true },
+        ),
       ],
     };
     const document = await inApplication({ module } as never, 'express', compileDocument);
@@ -255,6 +297,24 @@ describe('the resources of a service with columns of every kind', () => {
       ],
       [],
     ]);
+  });
+
+  it('have files that are written below their record, with their types', () => {
+    const file = { kind: 'file', isReadable: true, isCreatable: false };
+    const page = { types: ['image/png', 'application/pdf'], isScaled: true };
+    expect(fieldOf(resources['scans'], 'page')).toMatchObject({ ...file, isEditable: true, file: page });
+    const all = { types: ['application/zip'], isScaled: false };
+    expect(fieldOf(resources['scans'], 'all')).toMatchObject({ ...file, isEditable: true, file: all });
+    expect(fieldOf(resources['read'], 'page')).toMatchObject({ ...file, isEditable: false });
+    expect(resources['scans']!.actions).toEqual([]);
+    expect(fieldOf(resources['parcels'], 'contents')).not.toHaveProperty('file');
+  });
+
+  it('have the proofs with which administrators revoke the ways in of a user', () => {
+    const { accounts, actions } = resources['accounts/users']!;
+    expect(accounts).toEqual({ proofs: ['password', 'code'] });
+    // The key in the answer of `keys` is not shown.
+    expect(actions.map(({ name }) => name)).toEqual(['sessions']);
   });
 
   it('have the key that a batch requires', () => {

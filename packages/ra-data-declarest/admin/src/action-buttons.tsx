@@ -1,19 +1,9 @@
-/** Buttons for the operations of the application with a record, and a dialog for what each of them takes. */
+/** Buttons for the operations of the application with a record, with a dialog for what each of them takes. */
 import type { ActionDescription, ResourceDescription } from 'ra-data-declarest/description';
-import { useId, useState } from 'react';
-import {
-  Button,
-  Confirm,
-  Form,
-  type HttpError,
-  type RaRecord,
-  useNotify,
-  useRecordContext,
-  useRefresh,
-} from 'react-admin';
+import { type RaRecord, useRecordContext } from 'react-admin';
 
+import { DialogButton } from './dialog-button.js';
 import { input, labelOf } from './fields.js';
-import { toValues } from './json-input.js';
 import { useMayDo } from './permitted.js';
 import { useService } from './service.js';
 
@@ -30,48 +20,14 @@ interface ActionButtonProps {
 }
 
 function ActionButton({ resource, action: { name, method, title, fields }, record }: ActionButtonProps) {
-  const { data, resources } = useService();
-  const [isOpen, setOpen] = useState(false);
-  const [isSending, setSending] = useState(false);
-  const formId = useId();
-  const notify = useNotify();
-  const refresh = useRefresh();
+  const { resources } = useService();
   const mayDo = useMayDo(name, resource);
   if (!mayDo) return null;
-  const send = async (values: object) => {
-    setSending(true);
-    try {
-      const path = `${resource}/${encodeURIComponent(record.id)}/${name}`;
-      const body = fields.length > 0 ? { json: toValues(values) } : {};
-      const answer = await data.custom<{ readonly message?: string } | undefined>(path, { method, ...body });
-      notify(answer.data?.message ?? 'Done');
-      setOpen(false);
-      refresh();
-      return undefined;
-    } catch (error) {
-      const { message, body } = error as HttpError;
-      if (!body?.errors) notify(message, { type: 'error' });
-      return body?.errors;
-    } finally {
-      setSending(false);
-    }
-  };
-  const form = (
-    <Form id={formId} record={{}} onSubmit={send} sanitizeEmptyValues>
-      {fields.map((field) => input(field, resources, true))}
-    </Form>
-  );
+  const label = method === 'delete' ? `Delete ${labelOf(name).toLowerCase()}` : labelOf(name);
+  const path = `${resource}/${encodeURIComponent(record.id)}/${name}`;
   return (
-    <>
-      <Button label={labelOf(name)} onClick={() => setOpen(true)} />
-      <Confirm
-        isOpen={isOpen}
-        loading={isSending}
-        title={title ?? labelOf(name)}
-        content={form}
-        onConfirm={() => (document.getElementById(formId) as HTMLFormElement).requestSubmit()}
-        onClose={() => setOpen(false)}
-      />
-    </>
+    <DialogButton label={label} title={title ?? label} method={method} path={path}>
+      {fields.map((field) => input(field, resources, true))}
+    </DialogButton>
   );
 }

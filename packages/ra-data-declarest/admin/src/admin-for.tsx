@@ -4,7 +4,6 @@ import {
   Admin,
   type AdminProps,
   AppBar,
-  Button,
   Layout,
   Resource,
   type ResourceProps,
@@ -20,6 +19,7 @@ import { LoginAgain, LoginPage } from './login-page.js';
 import { ResourceCreate, ResourceEdit, ResourceShow } from './pages.js';
 import { OfflineNotice } from './read-failure.js';
 import { connectService, ServiceContext, type ServiceOptions, useService } from './service.js';
+import { TextButton } from './text-button.js';
 import { darkTheme, lightTheme } from './themes.js';
 
 /** Components of the application, in place of the pages of a resource. */
@@ -56,19 +56,22 @@ export function AdminFor(props: AdminForProps) {
         {() =>
           service.resources
             .filter(({ parent }) => !parent)
-            .map((resource) => <Resource key={resource.name} {...pagesOf(resource)} {...resources[resource.name]} />)
+            .map((resource) => (
+              <Resource key={resource.name} {...pagesOf(resource, service.resources)} {...resources[resource.name]} />
+            ))
         }
       </Admin>
     </ServiceContext.Provider>
   );
 }
 
-function pagesOf(resource: ResourceDescription): ResourceProps {
-  const { name, title, canCreate, canEdit, canShow } = resource;
+function pagesOf(resource: ResourceDescription, all: readonly ResourceDescription[]): ResourceProps {
+  const { name, title, accounts, canCreate, canEdit, canShow } = resource;
+  const isUsers = accounts && all.every((each) => each.name !== 'users');
   return {
     name,
     recordRepresentation: title,
-    ...(name.includes('/') && { options: { label: labelOf(name) } }),
+    ...(name.includes('/') && { options: { label: isUsers ? 'Users' : labelOf(name) } }),
     list: <ResourceList resource={resource} />,
     ...(canCreate && { create: <ResourceCreate resource={resource} /> }),
     ...(canEdit && { edit: <ResourceEdit resource={resource} /> }),
@@ -104,7 +107,7 @@ function ServiceLayout({ children }: { readonly children: ReactNode }) {
   return (
     <main style={{ padding: '2em' }}>
       <p role="alert">{refusal}</p>
-      <Button label="ra.auth.logout" variant="contained" onClick={() => void logOut()} />
+      <TextButton label="ra.auth.logout" variant="contained" onClick={() => void logOut()} />
     </main>
   );
 }

@@ -1,17 +1,13 @@
 /** The buttons of a record that is deleted, and that the server keeps. */
 import type { DeletionDescription } from 'ra-data-declarest/description';
-import {
-  Button,
-  DeleteButton,
-  type RaRecord,
-  useNotify,
-  useRecordContext,
-  useRefresh,
-  useResourceContext,
-} from 'react-admin';
+import { DeleteButton, type RaRecord, useNotify, useRecordContext, useRefresh, useResourceContext } from 'react-admin';
 
+import { useIsNarrow } from './cards.js';
 import { useMayDo } from './permitted.js';
 import { useService } from './service.js';
+import { AS_TEXT, TextButton } from './text-button.js';
+
+const PURGE = 'Delete for good';
 
 interface DeletedActionsProps {
   readonly source: '';
@@ -26,6 +22,7 @@ export function DeletedActions({ deletion: { field, canRestore }, mayDelete }: D
   const resource = useResourceContext() ?? '';
   const notify = useNotify();
   const refresh = useRefresh();
+  const isNarrow = useIsNarrow();
   const mayRestore = useMayDo('restore', resource) && canRestore;
   if (!record?.[field]) return null;
   const restore = async () => {
@@ -39,10 +36,11 @@ export function DeletedActions({ deletion: { field, canRestore }, mayDelete }: D
   };
   return (
     <>
-      {mayRestore && <Button label="Restore" onClick={() => void restore()} />}
+      {mayRestore && <TextButton label="Restore" onClick={() => void restore()} />}
       {mayDelete && (
         <DeleteButton
-          label="Delete for good"
+          label={PURGE}
+          {...(isNarrow && { icon: <span>{PURGE}</span>, sx: AS_TEXT })}
           mutationMode="pessimistic"
           mutationOptions={{ meta: { purge: true } }}
           redirect={false}

@@ -1,10 +1,12 @@
 /** Downloads every record of a list: as the export of the server, or else page by page. */
 import type { ResourceDescription } from 'ra-data-declarest/description';
 import { useState } from 'react';
-import { Button, defaultExporter, type RaRecord, useDataProvider, useListContext, useNotify } from 'react-admin';
+import { defaultExporter, type RaRecord, useDataProvider, useListContext, useNotify } from 'react-admin';
 
 import { useMayDo } from './permitted.js';
+import { saveFile } from './save-file.js';
 import { useService } from './service.js';
+import { TextButton } from './text-button.js';
 
 const PAGE = 100;
 
@@ -52,11 +54,5 @@ export function WholeExportButton({ resource: { name, hasExport } }: { readonly 
   };
   const isSaving = progress !== undefined;
   const label = isSaving ? `Exporting: ${progress}` : 'ra.action.export';
-  return <Button label={label} disabled={isSaving || total === 0} onClick={() => void save()} />;
-}
-
-function saveFile(file: Blob, name: string): void {
-  const href = URL.createObjectURL(file);
-  Object.assign(document.createElement('a'), { href, download: name }).click();
-  URL.revokeObjectURL(href);
+  return <TextButton label={label} disabled={isSaving || total === 0} onClick={() => void save()} />;
 }

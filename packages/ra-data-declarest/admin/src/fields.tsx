@@ -33,6 +33,7 @@ import {
 } from 'react-admin';
 
 import { parseBigInteger } from './big-integer.js';
+import { StoredFileField, StoredFileInput } from './files.js';
 import { JsonInput } from './json-input.js';
 
 type Resources = readonly ResourceDescription[];
@@ -45,9 +46,16 @@ const referenceOf = ({ reference }: FieldDescription, resources: Resources): Res
 export function column(field: FieldDescription, resources: Resources): ReactElement {
   const { name, relation, isSortable, sortBy = name } = field;
   const reference = referenceOf(field, resources);
-  if (!reference || relation === undefined) return value(field, resources);
+  if (!reference || relation === undefined) return cell(field, resources);
   const props = { source: name, sortable: isSortable, sortBy, relation, reference: reference.name };
   return <IncludedReference key={name} {...props} />;
+}
+
+/** Shows the value in a list that includes no other records. */
+export function cell(field: FieldDescription, resources: Resources): ReactElement {
+  const { name, file } = field;
+  if (!file) return value(field, resources);
+  return <StoredFileField key={name} source={name} sortable={false} file={file} isSmall />;
 }
 
 interface IncludedReferenceProps extends FieldProps {
@@ -99,9 +107,10 @@ export function RecordLink({ source, field, page, isDeleted }: RecordLinkProps) 
 
 /** Shows the value on the page of a record. */
 export function value(field: FieldDescription, resources: Resources): ReactElement {
-  const { name, kind, isSortable, sortBy = name } = field;
+  const { name, kind, isSortable, sortBy = name, file } = field;
   const props = { source: name, sortable: isSortable, sortBy };
   const reference = referenceOf(field, resources);
+  if (file) return <StoredFileField key={name} source={name} file={file} isSmall={false} />;
   if (reference && kind === 'references')
     return <ReferenceArrayField key={name} {...props} reference={reference.name} />;
   if (reference) return <ReferenceField key={name} {...props} reference={reference.name} />;
@@ -120,7 +129,8 @@ export const valueAt = (record: RaRecord, path: string): unknown =>
 
 /** @param isNew whether the form creates a record */
 export function input(field: FieldDescription, resources: Resources, isNew: boolean): ReactElement {
-  const { name, initial, isRequired } = field;
+  const { name, initial, isRequired, file } = field;
+  if (file) return <StoredFileInput key={name} source={name} label={labelOf(name)} file={file} />;
   const validate = isRequired ? [required()] : [];
   const defaultValue = isNew && initial !== undefined ? { defaultValue: initial } : {};
   return inputOf(field, resources, { source: name, validate, ...defaultValue });

@@ -1,4 +1,5 @@
 /** The first page: the resources that the user may read, with the number of their records. */
+import type { ResourceDescription } from 'ra-data-declarest/description';
 import { useEffect, useState } from 'react';
 import { Link, Title, useCreatePath, useGetResourceLabel } from 'react-admin';
 
@@ -24,18 +25,19 @@ export function Home() {
     <>
       <Title title="ra.page.dashboard" />
       <ul style={LIST}>
-        {shown.map(({ name }) => (
-          <ResourceTile key={name} name={name} />
+        {shown.map((resource) => (
+          <ResourceTile key={resource.name} resource={resource} />
         ))}
       </ul>
     </>
   );
 }
 
-function ResourceTile({ name }: { readonly name: string }) {
+function ResourceTile({ resource }: { readonly resource: ResourceDescription }) {
+  const { name } = resource;
   const labelOf = useGetResourceLabel();
   const createPath = useCreatePath();
-  const count = useCount(name);
+  const count = useCount(resource);
   return (
     <li style={TILE}>
       <Link to={createPath({ resource: name, type: 'list' })}>{labelOf(name, 2)}</Link>
@@ -45,17 +47,19 @@ function ResourceTile({ name }: { readonly name: string }) {
 }
 
 /** `12`, or `1,000+` where counting all would take long; nothing until it is known, and where lists have no total. */
-function useCount(name: string): string | undefined {
+function useCount({ name, accounts }: ResourceDescription): string | undefined {
   const { data } = useService();
   const [count, setCount] = useState<string>();
+  // The list of users counts all of them.
+  const query = accounts ? 'size=1' : 'size=1&count=capped';
   useEffect(() => {
     const stop = new AbortController();
     const show = ({ data: { metadata } }: { readonly data: Counted }): void => {
       const { total, capped } = metadata?.pagination ?? {};
       if (total !== undefined) setCount(`${total.toLocaleString()}${capped ? '+' : ''}`);
     };
-    data.custom<Counted>(`${name}?size=1&count=capped`, { signal: stop.signal }).then(show, () => undefined);
+    data.custom<Counted>(`${name}?${query}`, { signal: stop.signal }).then(show, () => undefined);
     return () => stop.abort();
-  }, [data, name]);
+  }, [data, name, query]);
   return count;
 }

@@ -24,6 +24,9 @@ import { useService } from './service.js';
 /** The order of the server, until the user chooses another one. */
 export const UNSORTED = { field: '', order: 'ASC' } as const;
 
+/** Of a list below the form of a record. A table that is wider scrolls. */
+export const BELOW_FORM = { boxSizing: 'border-box', maxWidth: '100%', p: 2 } as const;
+
 /** Long values do not fit into a table. */
 const isShort = ({ kind }: FieldDescription): boolean => kind !== 'long text' && kind !== 'json';
 

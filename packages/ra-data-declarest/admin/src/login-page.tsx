@@ -2,7 +2,6 @@
 import type { ChallengeError, LoginParams } from 'ra-data-declarest';
 import { useEffect, useId, useState } from 'react';
 import {
-  Button,
   Confirm,
   Form,
   Login,
@@ -16,6 +15,7 @@ import {
 } from 'react-admin';
 
 import { useService } from './service.js';
+import { TextButton } from './text-button.js';
 
 const CONTENT = { display: 'grid', gap: '0.5em', width: 300, padding: '0 1em 1em' } as const;
 
@@ -30,8 +30,8 @@ export function LoginPage() {
         <div style={CONTENT}>
           <h1 style={NAME}>{name}</h1>
           <LoginFields hasChallenge={challenge !== undefined} />
-          <Button type="submit" variant="contained" size="medium" label="ra.auth.sign_in" disabled={isSending} />
-          {challenge !== undefined && <Button label="ra.action.cancel" onClick={startAgain} />}
+          <TextButton type="submit" variant="contained" size="medium" label="ra.auth.sign_in" disabled={isSending} />
+          {challenge !== undefined && <TextButton label="ra.action.cancel" onClick={startAgain} />}
         </div>
       </Form>
     </Login>

@@ -17,7 +17,6 @@ import {
   SimpleShowLayout,
   Toolbar,
   TopToolbar,
-  useListContext,
   useNotify,
   useRecordContext,
   useRedirect,
@@ -25,12 +24,13 @@ import {
 
 import { ActionButtons } from './action-buttons.js';
 import { useConflictDialog } from './conflict-dialog.js';
-import { input, labelOf, value } from './fields.js';
+import { cell, input, labelOf, value } from './fields.js';
 import { toValues } from './json-input.js';
-import { UNSORTED } from './list-page.js';
+import { BELOW_FORM, UNSORTED } from './list-page.js';
 import { useMayDo, useReadFields, useWrittenFields } from './permitted.js';
-import { EditFailure, ListFailure, READING, ShowFailure } from './read-failure.js';
+import { EditFailure, NoRows, READING, ShowFailure } from './read-failure.js';
 import { useService } from './service.js';
+import { WaysIn } from './ways-in.js';
 
 interface PageProps {
   readonly resource: ResourceDescription;
@@ -91,6 +91,7 @@ export function ResourceEdit({ resource }: PageProps) {
         {fields.map((field) => input(field, resources, false))}
       </SimpleForm>
       <NestedLists of={resource} />
+      {resource.accounts && <WaysIn of={resource} />}
       {dialog}
     </>
   );
@@ -146,7 +147,7 @@ function NestedList({ resource }: PageProps) {
   if (!record) return null;
   const mutationOptions = { ...WRITING, meta: { [parameter]: record.id } };
   return (
-    <Labeled label={labelOf(resource.name.replace(/.*\//, ''))} sx={{ p: 2 }}>
+    <Labeled label={labelOf(resource.name.replace(/.*\//, ''))} sx={BELOW_FORM}>
       <ReferenceManyField
         reference={resource.name}
         target={parameter}
@@ -154,16 +155,11 @@ function NestedList({ resource }: PageProps) {
         pagination={<Pagination />}
         queryOptions={READING}
       >
-        <Datagrid bulkActionButtons={false} rowClick={false} empty={<NestedEmpty />}>
-          {fields.filter(({ name }) => name !== parameter).map((field) => value(field, resources))}
+        <Datagrid bulkActionButtons={false} rowClick={false} empty={<NoRows />}>
+          {fields.filter(({ name }) => name !== parameter).map((field) => cell(field, resources))}
           {mayDelete && <DeleteButton mutationMode="pessimistic" redirect={false} mutationOptions={mutationOptions} />}
         </Datagrid>
       </ReferenceManyField>
     </Labeled>
   );
-}
-
-function NestedEmpty() {
-  const { error } = useListContext();
-  return error ? <ListFailure /> : <p>None yet.</p>;
 }

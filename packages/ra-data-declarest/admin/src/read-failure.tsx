@@ -1,6 +1,8 @@
 /** Says why records could not be read, and reads them again. */
 import { useSyncExternalStore } from 'react';
-import { Button, useEditContext, useListContext, useShowContext } from 'react-admin';
+import { useEditContext, useListContext, useShowContext } from 'react-admin';
+
+import { TextButton } from './text-button.js';
 
 /** The page shows why a read failed, so no notification repeats it. */
 export const READING = { onError: () => undefined } as const;
@@ -15,7 +17,7 @@ function ReadFailure({ error, refetch }: Reading) {
   return (
     <div role="alert" style={{ padding: '1em' }}>
       <p>{error.message}</p>
-      <Button label="Try again" variant="contained" onClick={() => void refetch()} />
+      <TextButton label="Try again" variant="contained" onClick={() => void refetch()} />
     </div>
   );
 }
@@ -23,6 +25,12 @@ function ReadFailure({ error, refetch }: Reading) {
 export const ListFailure = () => <ReadFailure {...useListContext()} />;
 export const EditFailure = () => <ReadFailure {...useEditContext()} />;
 export const ShowFailure = () => <ReadFailure {...useShowContext()} />;
+
+/** In place of the rows of a list below a record. */
+export function NoRows() {
+  const { error } = useListContext();
+  return error ? <ListFailure /> : <p>None yet.</p>;
+}
 
 /** react-admin waits for the connection, and then reads. */
 export function OfflineNotice() {

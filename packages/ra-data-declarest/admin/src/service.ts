@@ -10,6 +10,8 @@ import {
 import { describeService, type ResourceDescription, type ServiceDescription } from 'ra-data-declarest/description';
 import { createContext, useContext } from 'react';
 
+import { withAccounts } from './accounts.js';
+
 export interface ServiceOptions extends Pick<AuthProviderOptions, 'authUrl' | 'loginField'> {
   /** The base of the resources: `https://shop.example/api`. */
   readonly url: string;
@@ -57,11 +59,14 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
 
   const keys: Record<string, readonly string[]> = {};
   const provider = dataProvider(url, { keys });
-  const data: DeclarestDataProvider = {
+  const forForms: DeclarestDataProvider = {
     ...provider,
     create: (...params) => provider.create(...params).catch(asFormError),
     update: (...params) => provider.update(...params).catch(asFormError),
   };
+  const data = withAccounts(forForms, (resource) =>
+    resources.some(({ name, accounts }) => name === resource && accounts),
+  );
   const auth = authProvider(url, { ...options, document: load });
   const mayDo = createPermissions(client, { ...options, document: load });
 

@@ -1,5 +1,8 @@
 import { defaultDarkTheme, defaultLightTheme, type RaThemeOptions } from 'react-admin';
 
+/** Where buttons of react-admin have no text. */
+const NARROW = '@media (max-width: 599.95px)';
+
 /** The colours of react-admin have too little contrast for small texts. */
 const withAccessibility = (theme: RaThemeOptions, palette: object): RaThemeOptions => ({
   ...theme,
@@ -12,6 +15,10 @@ const withAccessibility = (theme: RaThemeOptions, palette: object): RaThemeOptio
     },
     MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
     MuiLinearProgress: { defaultProps: { 'aria-label': 'Loading' } },
+    // Without its text, it would show nothing.
+    RaSkipNavigationButton: {
+      styleOverrides: { root: { [NARROW]: { '&::before': { content: 'attr(aria-label)', fontSize: '0.875rem' } } } },
+    },
     // Where nothing is selected, the buttons of bulk actions take no focus.
     RaBulkActionsToolbar: {
       styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } },
