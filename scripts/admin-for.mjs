@@ -497,6 +497,15 @@ async function useArticles() {
     await page.getByText('1-1 of 1').waitFor();
     await rowOf('Third').waitFor();
   });
+  await step('names a resource in words, and a record without a text by its key', async () => {
+    await openFromMenu('Stock levels');
+    await page.getByRole('link', { name: '1', exact: true }).click();
+    await page.getByRole('heading', { name: 'Stock levels 1' }).waitFor();
+    await page.getByRole('link', { name: 'Show' }).click();
+    await page.getByRole('link', { name: 'Edit' }).waitFor();
+    await page.getByText('Counts').waitFor();
+    assert.equal(await page.getByText('null').count(), 0);
+  });
   await step('filters by the bounds of a decimal', async () => {
     await open('articles');
     await addFilter('Price from');

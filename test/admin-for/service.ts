@@ -46,6 +46,13 @@ class Article {
   @VersionColumn() version!: number;
 }
 
+@Entity()
+class StockLevel {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ type: 'varchar', length: 40, nullable: true }) carrier!: string | null;
+  @Column({ type: 'simple-json', nullable: true }) counts!: object | null;
+}
+
 class Publication {
   @ApiProperty({ minLength: 1 }) place!: string;
   @ApiProperty({ required: false }) copies?: number;
@@ -107,6 +114,7 @@ export async function startService(
       filterableFields: ['id', 'name'],
       sortableFields: ['id', 'name'],
     }),
+    CrudModule.forFeature({ entity: StockLevel, endpoint: '/api/stock-levels', enablePagination: true }),
   ];
   const app = await NestFactory.create({ module: ServiceModule, imports }, { logger: ['error'] });
   const config = new DocumentBuilder().setTitle('Articles').setVersion('1.0').setOpenAPIVersion('3.1.0').build();
@@ -118,6 +126,7 @@ export async function startService(
   const manager = app.get(DataSource).manager;
   const tags = Array.from({ length: 120 }, (_, index) => ({ name: `Tag ${index + 1}` }));
   await manager.insert(Tag, tags);
+  await manager.insert(StockLevel, [{ carrier: null, counts: null }]);
   await manager.save(Article, [
     { title: 'First', price: 5.25, featured: true, tags: [{ id: 1 }, { id: 2 }] },
     { title: 'Second', price: 9.5, featured: null, tags: [] },

@@ -62,7 +62,7 @@ export interface ResourceDescription {
   /** Of a resource whose path has the key of another one: the name of that one, and the parameter for its key. */
   readonly parent?: { readonly resource: string; readonly parameter: string };
   readonly fields: readonly FieldDescription[];
-  /** The field that names a record for people. */
+  /** The field that names a record for people: a text, or else `id`. */
   readonly title: string;
   /** How records are hidden that are deleted. */
   readonly deletion?: DeletionDescription;
@@ -452,7 +452,11 @@ function rolesIn(schemas: readonly Property[], sentence: RegExp): readonly strin
 const TITLES = ['name', 'title', 'label', 'email', 'username'];
 
 function titleOf(fields: readonly FieldDescription[]): string {
-  const texts = fields.filter(({ kind, isReadable, readers }) => kind === 'text' && isReadable && !readers);
-  const names = texts.map(({ name }) => name);
-  return TITLES.find((name) => names.includes(name)) ?? names[0] ?? fields[0]?.name ?? 'id';
+  const texts = fields.filter(
+    ({ name, kind, isReadable, readers, reference }) =>
+      kind === 'text' && isReadable && !readers && !reference && name !== 'id',
+  );
+  const filled = texts.filter(({ isNullable }) => !isNullable);
+  const usualIn = (some: readonly FieldDescription[]) => TITLES.find((name) => some.some((each) => each.name === name));
+  return usualIn(filled) ?? usualIn(texts) ?? filled[0]?.name ?? 'id';
 }

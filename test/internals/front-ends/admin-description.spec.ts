@@ -171,6 +171,7 @@ class Country {
 @Entity()
 class Parcel {
   @PrimaryGeneratedColumn('uuid') id!: string;
+  @Column({ type: 'varchar', length: 40, nullable: true }) carrier!: string | null;
   @Column(() => Address) address!: Address;
   @Column({ default: false }) isSent!: boolean;
   @Column({ type: 'simple-enum', enum: ['letter', 'box'], default: 'box' }) size!: string;
@@ -252,6 +253,7 @@ describe('the resources of a service with columns of every kind', () => {
     const fields = resources['parcels']!.fields.map(({ name, kind, filter }) => [name, kind, filter]);
     expect(fields).toEqual([
       ['id', 'text', undefined],
+      ['carrier', 'text', 'part'],
       ['isSent', 'boolean', 'value'],
       ['size', 'choice', 'value'],
       ['due', 'date', 'bounds'],
@@ -315,6 +317,10 @@ describe('the resources of a service with columns of every kind', () => {
     expect(accounts).toEqual({ proofs: ['password', 'code'] });
     // The key in the answer of `keys` is not shown.
     expect(actions.map(({ name }) => name)).toEqual(['sessions']);
+  });
+
+  it('are named by a text that is never empty, and that is no key', () => {
+    expect(resources['parcels']?.title).toBe('address.city');
   });
 
   it('have the key that a batch requires', () => {

@@ -5,6 +5,7 @@ import {
   type AdminProps,
   AppBar,
   Layout,
+  type RaRecord,
   Resource,
   type ResourceProps,
   useGetIdentity,
@@ -12,7 +13,7 @@ import {
   UserMenu,
 } from 'react-admin';
 
-import { labelOf } from './fields.js';
+import { labelOf, valueAt } from './fields.js';
 import { Home } from './home.js';
 import { ResourceList } from './list-page.js';
 import { LoginAgain, LoginPage } from './login-page.js';
@@ -70,8 +71,9 @@ function pagesOf(resource: ResourceDescription, all: readonly ResourceDescriptio
   const isUsers = accounts && all.every((each) => each.name !== 'users');
   return {
     name,
-    recordRepresentation: title,
-    ...(name.includes('/') && { options: { label: isUsers ? 'Users' : labelOf(name) } }),
+    // Page titles leave out what is not a text.
+    recordRepresentation: (record: RaRecord) => String(valueAt(record, title) || record.id),
+    ...(/[^a-z]/.test(name) && { options: { label: isUsers ? 'Users' : labelOf(name) } }),
     list: <ResourceList resource={resource} />,
     ...(canCreate && { create: <ResourceCreate resource={resource} /> }),
     ...(canEdit && { edit: <ResourceEdit resource={resource} /> }),

@@ -120,12 +120,14 @@ export function value(field: FieldDescription, resources: Resources): ReactEleme
   if (kind === 'date') return <DateField key={name} {...props} />;
   if (kind === 'date-time') return <DateField key={name} {...props} showTime />;
   if (kind === 'json' || kind === 'references')
-    return <FunctionField key={name} {...props} render={(record: RaRecord) => JSON.stringify(valueAt(record, name))} />;
+    return <FunctionField key={name} {...props} render={(record: RaRecord) => jsonOf(valueAt(record, name))} />;
   return <TextField key={name} {...props} />;
 }
 
 export const valueAt = (record: RaRecord, path: string): unknown =>
   path.split('.').reduce<unknown>((within, name) => (within as RaRecord | null)?.[name], record);
+
+const jsonOf = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value));
 
 /** @param isNew whether the form creates a record */
 export function input(field: FieldDescription, resources: Resources, isNew: boolean): ReactElement {
@@ -231,11 +233,11 @@ function inputsFor(field: FieldDescription, resources: Resources): ReactElement[
   ];
 }
 
-/** `categoryId` is "Category", `placedAt` is "Placed at", and `auth/users` is "Auth users". */
+/** `categoryId` is "Category", `placedAt` is "Placed at", and `auth/price-plans` is "Auth price plans". */
 export function labelOf(name: string): string {
   const words = name
     .replace(/(\w)Ids?$/, '$1')
-    .replaceAll(/[./]/g, ' ')
+    .replaceAll(/[./_-]/g, ' ')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
