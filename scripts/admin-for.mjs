@@ -250,6 +250,14 @@ async function useInterface() {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Stock stays as they changed it: 77').waitFor();
     await check('conflict');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const question = page.waitForEvent('dialog', { timeout: 5000 }).then((each) => each.dismiss());
+    await page.evaluate(() => void (window.location.hash = '#/orders'));
+    await question;
+    assert.equal(await input('name').inputValue(), 'My notebook');
+    await save();
+    await dialog.waitFor();
     assert.equal(await dialog.getByRole('radio').count(), 4);
     await dialog.getByRole('radio', { name: 'Theirs: Their notebook' }).check();
     await dialog.getByRole('button', { name: 'Save' }).click();

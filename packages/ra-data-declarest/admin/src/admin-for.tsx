@@ -22,6 +22,7 @@ import { OfflineNotice } from './read-failure.js';
 import { connectService, ServiceContext, type ServiceOptions, useService } from './service.js';
 import { TextButton } from './text-button.js';
 import { darkTheme, lightTheme } from './themes.js';
+import { UnsavedChanges } from './unsaved-changes.js';
 
 /** Components of the application, in place of the pages of a resource. */
 export type ResourcePages = Pick<ResourceProps, 'list' | 'create' | 'edit' | 'show' | 'icon'>;
@@ -103,6 +104,7 @@ function ServiceLayout({ children }: { readonly children: ReactNode }) {
       <Layout appBar={ServiceBar} sx={SCROLLING}>
         <OfflineNotice />
         <LoginAgain />
+        <UnsavedChanges />
         {children}
       </Layout>
     );

@@ -17,6 +17,7 @@ import {
   SimpleShowLayout,
   Toolbar,
   TopToolbar,
+  useLocation,
   useNotify,
   useRecordContext,
   useRedirect,
@@ -45,10 +46,11 @@ function useListAfterSave(resource: string, message: string) {
   const notify = useNotify();
   const redirect = useRedirect();
   useEffect(() => {
-    if (!isSaved) return;
-    redirect('list', resource);
-    setSaved(false);
+    if (isSaved) redirect('list', resource);
   }, [isSaved, redirect, resource]);
+  // The component stays if another record is opened before the list shows.
+  const location = useLocation();
+  useEffect(() => setSaved(false), [location]);
   const onSuccess = () => {
     notify(message, { messageArgs: { smart_count: 1 } });
     setSaved(true);
