@@ -109,7 +109,8 @@ async function withInterface(url, use) {
   const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     await answers(address, server);
-    page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+    const context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+    page = await context.newPage();
     // Ends a step that hangs, and none on a slow machine.
     page.setDefaultTimeout(60_000);
     watch();
@@ -293,9 +294,26 @@ async function useInterface() {
     await save();
     await page.getByText('Your session has ended. Log in again to go on.').waitFor();
     await check('log-in-again');
+    const dialog = page.getByRole('dialog');
+    assert(await isFocused(input('username')));
+    await page.mouse.click(10, 400);
+    const otherTab = await page.context().newPage();
+    await otherTab.goto(new URL('main.tsx', address).href);
+    await otherTab.evaluate(() => localStorage.setItem('item', 'of another script'));
+    // It would close meanwhile.
+    await setTimeout(700);
+    assert.equal(await dialog.count(), 1);
+    const { token: newToken } = (await send('POST', '/auth/login', BOSS)).data;
+    await otherTab.evaluate((text) => localStorage.setItem('declarest:/api', text), newToken);
+    await dialog.waitFor({ state: 'detached' });
+    await otherTab.close();
+    await save();
+    await dialog.waitFor();
     await page.unroute('**/api/**');
-    await logIn(BOSS);
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await input('username').fill(BOSS.email);
+    await input('password').fill(BOSS.password);
+    await input('password').press('Enter');
+    await dialog.waitFor({ state: 'detached' });
     await input('stock').fill('-1');
     await save();
     await page.locator('p.Mui-error').getByText('must not be less than 0').waitFor();

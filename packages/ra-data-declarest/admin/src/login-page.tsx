@@ -1,6 +1,6 @@
 /** The login of the interface: a password, and a code where the user has a second factor. */
 import type { ChallengeError, LoginParams } from 'ra-data-declarest';
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import {
   Confirm,
   Form,
@@ -38,51 +38,63 @@ export function LoginPage() {
   );
 }
 
+interface EndedSession {
+  /** The user of the page. */
+  readonly userId: string | undefined;
+  /** The token that was refused. */
+  readonly token: string | undefined;
+}
+
 /** Asks for a login where the session has ended, above the page, so that its form keeps what is typed. */
 export function LoginAgain() {
   const { auth } = useService();
-  const [userId, setUserId] = useState<number | string>();
+  const [ended, setEnded] = useState<EndedSession>();
   const formId = useId();
   const refresh = useRefresh();
-  const close = () => setUserId(undefined);
+  const close = () => setEnded(undefined);
   const { challenge, isSending, logIn } = useLoginSteps(async (params) => {
     await auth.login(params);
     // The page has what the other user may see.
-    if ((await auth.client.claims())?.id !== userId) return window.location.reload();
+    if ((await auth.client.claims())?.id !== ended?.userId) return window.location.reload();
     close();
     refresh();
   });
   useEffect(() => {
-    let lastId: number | string | undefined;
-    const remember = async () => {
-      lastId = (await auth.client.claims())?.id ?? lastId;
-      setUserId(undefined);
-    };
-    void remember();
-    // Another tab logs in.
-    window.addEventListener('storage', remember);
-    const forget = auth.onSessionEnd(() => setUserId(lastId));
-    return () => {
-      window.removeEventListener('storage', remember);
-      forget();
-    };
+    const userId = auth.client.claims().then((claims) => claims?.id);
+    return auth.onSessionEnd(() => {
+      void Promise.all([userId, auth.client.token()]).then(([id, token]) => setEnded({ userId: id, token }));
+    });
   }, [auth]);
+  useEffect(() => {
+    if (!ended) return undefined;
+    // Other tabs write other items too.
+    const closeAfterLogin = async () => {
+      const [claims, token] = await Promise.all([auth.client.claims(), auth.client.token()]);
+      if (claims?.id !== ended.userId || token === ended.token) return;
+      setEnded(undefined);
+      refresh();
+    };
+    window.addEventListener('storage', closeAfterLogin);
+    return () => window.removeEventListener('storage', closeAfterLogin);
+  }, [auth, ended, refresh]);
   const form = (
     <Form key={challenge ?? ''} id={formId} onSubmit={logIn} mode="onChange" noValidate>
       <div style={CONTENT}>
         <LoginFields hasChallenge={challenge !== undefined} />
       </div>
+      {/* Enter submits a form that has a button. */}
+      <input type="submit" hidden />
     </Form>
   );
   return (
     <Confirm
-      isOpen={userId !== undefined}
+      isOpen={ended !== undefined}
       loading={isSending}
       title="Your session has ended. Log in again to go on."
       content={form}
       confirm="ra.auth.sign_in"
       onConfirm={() => (document.getElementById(formId) as HTMLFormElement).requestSubmit()}
-      onClose={close}
+      onClose={(_event: unknown, reason?: unknown) => reason !== 'backdropClick' && close()}
     />
   );
 }
@@ -108,22 +120,31 @@ function useLoginSteps(login: (params: LoginParams) => Promise<unknown>) {
   return { challenge, isSending, logIn, startAgain };
 }
 
+/** It focuses its first field itself: `autoFocus` comes before that of the button of a dialog. */
 function LoginFields({ hasChallenge }: { readonly hasChallenge: boolean }) {
-  if (hasChallenge)
-    return (
-      <TextInput
-        source="code"
-        label="Code"
-        helperText="Of your authenticator app, or a recovery code"
-        autoComplete="one-time-code"
-        validate={required()}
-        autoFocus
-      />
-    );
+  const fields = useRef<HTMLDivElement>(null);
+  useEffect(() => fields.current?.querySelector('input')?.focus(), []);
   return (
-    <>
-      <TextInput source="username" label="ra.auth.username" autoComplete="username" validate={required()} autoFocus />
-      <PasswordInput source="password" label="ra.auth.password" autoComplete="current-password" validate={required()} />
-    </>
+    <div ref={fields} style={{ display: 'contents' }}>
+      {hasChallenge ? (
+        <TextInput
+          source="code"
+          label="Code"
+          helperText="Of your authenticator app, or a recovery code"
+          autoComplete="one-time-code"
+          validate={required()}
+        />
+      ) : (
+        <>
+          <TextInput source="username" label="ra.auth.username" autoComplete="username" validate={required()} />
+          <PasswordInput
+            source="password"
+            label="ra.auth.password"
+            autoComplete="current-password"
+            validate={required()}
+          />
+        </>
+      )}
+    </div>
   );
 }
