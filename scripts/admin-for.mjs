@@ -532,8 +532,9 @@ async function useArticles() {
     await page.getByText('Counts').waitFor();
     assert.equal(await page.getByText('null').count(), 0);
   });
-  await step('filters by the bounds of a decimal', async () => {
+  await step('shows amounts in their currency, and filters by the bounds of a decimal', async () => {
     await open('articles');
+    await rowOf('First').getByText('€5.25', { exact: true }).waitFor();
     await addFilter('Price from');
     await input('price_gte').fill('5.30');
     await page.getByText('1-1 of 1').waitFor();
@@ -542,15 +543,16 @@ async function useArticles() {
   await step('links records by a search among many, and shows their names', async () => {
     await page.goto(`${address}#/articles/1`);
     const tags = page.getByRole('combobox', { name: 'Tags' });
-    await page.getByRole('button', { name: 'Tag 1', exact: true }).waitFor();
+    await page.getByText('EUR', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'T-1', exact: true }).waitFor();
     await tags.fill('Tag 117');
-    await page.getByRole('option', { name: 'Tag 117' }).click();
+    await page.getByRole('option', { name: 'T-117' }).click();
     await check('chips');
     await save();
     await notified('Element updated');
     assert.deepEqual((await article(1)).tagsIds, [1, 2, 117]);
     await open('articles');
-    await rowOf('First').getByText('Tag 117').waitFor();
+    await rowOf('First').getByText('T-117').waitFor();
   });
   await step('calls an operation of the application with what it takes', async () => {
     await page.goto(`${address}#/articles/1`);
@@ -571,7 +573,7 @@ async function useArticles() {
     // The menu of the wide window would cover the page.
     await page.evaluate(() => localStorage.removeItem('RaStore.sidebar.open'));
     await page.reload();
-    await page.getByRole('article').filter({ hasText: 'Tag 117' }).getByRole('link', { name: 'First' }).click();
+    await page.getByRole('article').filter({ hasText: 'T-117' }).getByRole('link', { name: 'First' }).click();
     await page.waitForURL(/#\/articles\/1$/);
     await page.setViewportSize({ width: 1200, height: 800 });
   });

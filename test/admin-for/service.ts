@@ -31,6 +31,7 @@ class Editor extends AuthUser {}
 class Tag {
   @PrimaryGeneratedColumn() id!: number;
   @Column({ length: 40 }) name!: string;
+  @Column({ length: 8 }) code!: string;
 }
 
 @Entity()
@@ -118,13 +119,13 @@ export async function startService(
   ];
   const app = await NestFactory.create({ module: ServiceModule, imports }, { logger: ['error'] });
   const config = new DocumentBuilder().setTitle('Articles').setVersion('1.0').setOpenAPIVersion('3.1.0').build();
-  serveDocuments(app, {
-    '/admin/resources.json': () => describeService(addAccess(SwaggerModule.createDocument(app, config), app), '/api'),
-  });
+  const document = () => addAccess(SwaggerModule.createDocument(app, config), app);
+  const hints = { articles: { currency: { price: 'EUR' } }, tags: { label: 'code' } };
+  serveDocuments(app, { '/admin/resources.json': () => describeService(document(), '/api', hints) });
   await app.listen(0, '127.0.0.1');
   await app.get(UserAccounts).ensure({ ...user, role: 'ADMIN' });
   const manager = app.get(DataSource).manager;
-  const tags = Array.from({ length: 120 }, (_, index) => ({ name: `Tag ${index + 1}` }));
+  const tags = Array.from({ length: 120 }, (_, index) => ({ name: `Tag ${index + 1}`, code: `T-${index + 1}` }));
   await manager.insert(Tag, tags);
   await manager.insert(StockLevel, [{ carrier: null, counts: null }]);
   await manager.save(Article, [

@@ -45,6 +45,8 @@ export interface FieldDescription {
   readonly writers?: readonly string[];
   /** Of a file. It is written below the record, and never with it. */
   readonly file?: FileDescription;
+  /** Of an amount, as ISO 4217 names it: `EUR`. */
+  readonly currency?: string;
 }
 
 export interface FileDescription {
@@ -62,7 +64,7 @@ export interface ResourceDescription {
   /** Of a resource whose path has the key of another one: the name of that one, and the parameter for its key. */
   readonly parent?: { readonly resource: string; readonly parameter: string };
   readonly fields: readonly FieldDescription[];
-  /** The field that names a record for people: a text, or else `id`. */
+  /** The field that names a record for people: that of the hints, a text, or else `id`. */
   readonly title: string;
   /** How records are hidden that are deleted. */
   readonly deletion?: DeletionDescription;
@@ -102,6 +104,14 @@ export interface ActionDescription {
 /** Who may call an operation, as `addAccess` of the server writes it. */
 interface OperationAccess {
   readonly 'x-access'?: { readonly access: string };
+}
+
+/** What a document does not tell of a resource. */
+export interface ResourceHints {
+  /** The field that names a record for people, also in references to it: `serial`. By default a text such as `name`. */
+  readonly label?: string;
+  /** The currencies of amounts, as ISO 4217 names them: `{ price: 'EUR' }`. */
+  readonly currency?: Readonly<Record<string, string>>;
 }
 
 /** What `AdminFor` reads of a service. */
@@ -157,14 +167,45 @@ type Properties = ReadonlyMap<string, Property>;
  *
  * @param document OpenAPI 3.1, as `addAccess` of `declarest/openapi` makes it
  * @param base the path of the resources, without a slash at its end: `/api`, or an empty text
+ * @param hints by the name of a resource
  *
- * @example serveDocuments(app, { '/admin/resources.json': () => describeService(document(), '/api') });
+ * @example
+ * const hints = { products: { label: 'serial', currency: { price: 'EUR' } } };
+ * serveDocuments(app, { '/admin/resources.json': () => describeService(document(), '/api', hints) });
+ *
+ * @throws Error for hints that name no resource or field of the document, or no currency
  */
-export function describeService(document: object, base: string): ServiceDescription {
+export function describeService(
+  document: object,
+  base: string,
+  hints: Readonly<Record<string, ResourceHints>> = {},
+): ServiceDescription {
   const { paths = {} } = document as { readonly paths?: Readonly<Record<string, PathItem>> };
   const below = Object.entries(paths).filter(([path]) => path.startsWith(`${base}/`));
   const access = below.map(([path, item]): [string, Record<string, OperationAccess>] => [path, accessOf(item)]);
-  return { resources: describeResources(document, base), paths: Object.fromEntries(access) };
+  const resources = describeResources(document, base);
+  expectOneOf('hints', Object.keys(hints), resources);
+  return { resources: resources.map((each) => withHints(each, hints[each.name])), paths: Object.fromEntries(access) };
+}
+
+function withHints(resource: ResourceDescription, { label, currency = {} }: ResourceHints = {}): ResourceDescription {
+  const { name, title, fields } = resource;
+  expectOneOf(`hints.${name}.label`, label === undefined ? [] : [label], fields);
+  expectOneOf(`hints.${name}.currency`, Object.keys(currency), fields);
+  for (const code of Object.values(currency))
+    if (!/^[A-Z]{3}$/.test(code))
+      throw new Error(`hints.${name}.currency must have codes of ISO 4217 such as EUR, got ${code}.`);
+  const inCurrency = (field: FieldDescription): FieldDescription => {
+    const code = currency[field.name];
+    return code === undefined ? field : { ...field, currency: code };
+  };
+  return { ...resource, title: label ?? title, fields: fields.map(inCurrency) };
+}
+
+function expectOneOf(option: string, given: readonly string[], known: readonly { readonly name: string }[]): void {
+  const names = known.map(({ name }) => name);
+  for (const each of given)
+    if (!names.includes(each)) throw new Error(`${option} must name some of ${names.join(', ')}, got ${each}.`);
 }
 
 function accessOf(item: PathItem): Record<string, OperationAccess> {

@@ -20,7 +20,13 @@ import {
 } from 'typeorm';
 import { compileDocument, inApplication } from '../../../lib/cli/compile-application.js';
 import { parseBigInteger } from '../../../packages/ra-data-declarest/admin/src/big-integer.js';
-import { describeResources, type FieldDescription, type ResourceDescription } from 'ra-data-declarest/description';
+import { moneyOf } from '../../../packages/ra-data-declarest/admin/src/money.js';
+import {
+  describeResources,
+  describeService,
+  type FieldDescription,
+  type ResourceDescription,
+} from 'ra-data-declarest/description';
 import { configure, shop } from '../../../sample-app/access.js';
 import { type CrudService, startCrud } from '../../crud/service.js';
 import { PLATFORMS } from '../../harness/platforms.js';
@@ -35,9 +41,10 @@ const fieldOf = (resource: ResourceDescription | undefined, name: string): Field
   resource?.fields.find((field) => field.name === name);
 
 describe('the resources of the sample', () => {
+  let document: object;
   let resources: Resources;
   beforeAll(async () => {
-    const document = await inApplication({ module: shop, configure } as never, 'express', compileDocument);
+    document = await inApplication({ module: shop, configure } as never, 'express', compileDocument);
     resources = byName(describeResources(document, '/api'));
   });
 
@@ -67,6 +74,37 @@ describe('the resources of the sample', () => {
       title: 'email',
     });
     expect(operations('auth/users')).toMatchObject({ hasSearch: true, canShow: false, canEdit: true });
+  });
+
+  it('take the label and the currencies of hints', () => {
+    const hints = { products: { label: 'description', currency: { price: 'EUR' } } };
+    const [products] = describeService(document, '/api', hints).resources;
+    expect(products!.title).toBe('description');
+    expect(fieldOf(products, 'price')?.currency).toBe('EUR');
+    expect(fieldOf(products, 'stock')).not.toHaveProperty('currency');
+  });
+
+  it.each([
+    [{ wares: {} }, 'hints must name some of products, orders, users'],
+    [{ products: { label: 'serial' } }, 'hints.products.label must name some of id, '],
+    [{ products: { currency: { sum: 'EUR' } } }, 'hints.products.currency must name some of id, '],
+    [{ products: { currency: { price: 'euro' } } }, 'must have codes of ISO 4217 such as EUR, got euro.'],
+  ])('refuse the hints %j', (hints, message) => {
+    expect(() => describeService(document, '/api', hints)).toThrow(message);
+  });
+
+  it.each([
+    ['12.50', '1250'],
+    ['-12345678901234567890.125', '12345678901234567890125'],
+    [7, '700'],
+  ])('show the amount %j with all its digits', (amount, digits) => {
+    const text = moneyOf(amount, 'EUR');
+    expect(text).toMatch(/€|EUR/);
+    expect(text.replaceAll(/\D/g, '')).toBe(digits);
+  });
+
+  it('show what is no amount as it is', () => {
+    expect([moneyOf('NaN', 'EUR'), moneyOf(null, 'EUR')]).toEqual(['NaN', '']);
   });
 
   it('have fields of the kinds of their columns', () => {

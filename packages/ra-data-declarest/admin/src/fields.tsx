@@ -35,6 +35,7 @@ import {
 import { parseBigInteger } from './big-integer.js';
 import { StoredFileField, StoredFileInput } from './files.js';
 import { JsonInput } from './json-input.js';
+import { moneyOf } from './money.js';
 
 type Resources = readonly ResourceDescription[];
 
@@ -107,7 +108,7 @@ export function RecordLink({ source, field, page, isDeleted }: RecordLinkProps) 
 
 /** Shows the value on the page of a record. */
 export function value(field: FieldDescription, resources: Resources): ReactElement {
-  const { name, kind, isSortable, sortBy = name, file } = field;
+  const { name, kind, isSortable, sortBy = name, file, currency } = field;
   const props = { source: name, sortable: isSortable, sortBy };
   const reference = referenceOf(field, resources);
   if (file) return <StoredFileField key={name} source={name} file={file} isSmall={false} />;
@@ -115,6 +116,10 @@ export function value(field: FieldDescription, resources: Resources): ReactEleme
     return <ReferenceArrayField key={name} {...props} reference={reference.name} />;
   if (reference) return <ReferenceField key={name} {...props} reference={reference.name} />;
   if (name === 'id') return <TextField key={name} {...props} />;
+  if (currency)
+    return (
+      <FunctionField key={name} {...props} render={(record: RaRecord) => moneyOf(valueAt(record, name), currency)} />
+    );
   if (kind === 'number') return <NumberField key={name} {...props} />;
   if (kind === 'boolean') return <BooleanField key={name} {...props} />;
   if (kind === 'date') return <DateField key={name} {...props} />;
@@ -146,11 +151,12 @@ interface InputProps {
 }
 
 function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {
-  const { kind, isNullable, choices = [] } = field;
+  const { kind, isNullable, choices = [], currency } = field;
   const key = props.source;
   const reference = referenceOf(field, resources);
   if (reference) return referenceInput(reference, props, kind === 'references');
-  if (kind === 'number') return <NumberInput key={key} {...props} />;
+  const unit = currency !== undefined && { helperText: currency };
+  if (kind === 'number') return <NumberInput key={key} {...props} {...unit} />;
   if (kind === 'big integer') return <TextInput key={key} {...props} parse={parseBigInteger} />;
   if (kind === 'boolean' && isNullable) return <NullableBooleanInput key={key} {...props} />;
   if (kind === 'boolean') return <BooleanInput key={key} {...props} />;
@@ -159,7 +165,7 @@ function inputOf(field: FieldDescription, resources: Resources, props: InputProp
   if (kind === 'date') return <DateInput key={key} {...props} />;
   if (kind === 'date-time') return <DateTimeInput key={key} {...props} />;
   if (kind === 'json' || kind === 'references') return <JsonInput key={key} {...props} />;
-  return <TextInput key={key} {...props} multiline={kind === 'long text'} />;
+  return <TextInput key={key} {...props} {...unit} multiline={kind === 'long text'} />;
 }
 
 const namedChoices = (choices: readonly (string | number)[]) => choices.map((id) => ({ id, name: String(id) }));
