@@ -261,7 +261,7 @@ async function useFiles(send) {
   const opened = await send('GET', '/admin');
   assert.deepEqual([opened.status, new URL(opened.url).pathname], [200, '/admin/']);
   assert.match(opened.headers.get('content-security-policy'), /script-src 'self'/);
-  assert.match(opened.headers.get('content-security-policy'), /img-src 'self' data: blob:/);
+  assert.match(opened.headers.get('content-security-policy'), /img-src 'self' data:/);
   assert.doesNotMatch(opened.headers.get('content-security-policy'), /upgrade-insecure-requests/);
   const [, script] = /<script [^>]*src="\.\/([^"]+)"/.exec(await opened.text());
   const sent = await send('GET', `/admin/${script}`);

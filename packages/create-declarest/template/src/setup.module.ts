@@ -26,13 +26,8 @@ const ADMIN = fileURLToPath(new URL('.', import.meta.resolve('ra-data-declarest/
 
 /** `declarest access` calls it too: it must not connect to anything. */
 export function configure(app: Application): void {
-  const directives = {
-    // Otherwise pages that a browser opens over plain HTTP, as in a local network, stay blank. Over TLS, HSTS does the same.
-    upgradeInsecureRequests: null,
-    // The interface shows images of records as blobs, which it has read with the token of the user.
-    imgSrc: ["'self'", 'data:', 'blob:'],
-  };
-  app.useSecurityHeaders({ contentSecurityPolicy: { directives } });
+  // Otherwise pages that a browser opens over plain HTTP, as in a local network, stay blank. Over TLS, HSTS does the same.
+  app.useSecurityHeaders({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
   const config = new DocumentBuilder().setTitle('{{NAME}}').setOpenAPIVersion('3.1.0').addBearerAuth().build();
   let made: ReturnType<typeof addAccess> | undefined;
   const document = () => (made ??= addAccess(SwaggerModule.createDocument(app, config), app));

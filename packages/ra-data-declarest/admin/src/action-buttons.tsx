@@ -23,7 +23,8 @@ function ActionButton({ resource, action: { name, method, title, fields }, recor
   const { resources } = useService();
   const mayDo = useMayDo(name, resource);
   if (!mayDo) return null;
-  const label = method === 'delete' ? `Delete ${labelOf(name).toLowerCase()}` : labelOf(name);
+  // The path of a deletion names only what is deleted.
+  const label = method === 'delete' ? (title ?? `Delete ${labelOf(name).toLowerCase()}`) : labelOf(name);
   const path = `${resource}/${encodeURIComponent(record.id)}/${name}`;
   return (
     <DialogButton label={label} title={title ?? label} method={method} path={path}>

@@ -43,6 +43,12 @@ export function useConflictDialog({ name }: ResourceDescription, fields: readonl
   return { formKey, onError, dialog: attempt && <ConflictDialog {...props} attempt={attempt} /> };
 }
 
+const CHANGED = 'Somebody else has changed this record.';
+
+/** Whether the other user has changed the field too. */
+const isChanged = (before: Partial<RaRecord> | undefined, { name, theirs }: Conflict<RaRecord>['fields'][number]) =>
+  JSON.stringify(before?.[name]) !== JSON.stringify(theirs);
+
 interface DialogProps {
   readonly resource: string;
   readonly fields: readonly FieldDescription[];
@@ -59,6 +65,8 @@ function ConflictDialog({ resource, fields: written, attempt, onError, onSave, c
   const [update, { isPending }] = useUpdate();
   const [theirNames, setTheirNames] = useState<readonly string[]>([]);
   const mine = fields.filter(({ isMine }) => isMine);
+  const both = mine.filter((field) => isChanged(params.previousData, field));
+  const onlyMine = mine.filter((field) => !both.includes(field));
   const theirs = fields.filter(({ name, isMine }) => !isMine && written.some((field) => field.name === name));
 
   const show = (name: string, shown: unknown): ReactNode => {
@@ -87,7 +95,7 @@ function ConflictDialog({ resource, fields: written, attempt, onError, onSave, c
   };
   const content = (
     <>
-      {mine.map(({ name, mine: own, theirs: other }) => (
+      {both.map(({ name, mine: own, theirs: other }) => (
         <fieldset key={name} style={{ margin: '0 0 1em' }}>
           <legend>{labelOf(name)}</legend>
           {[false, true].map((isTheirs) => (
@@ -103,6 +111,11 @@ function ConflictDialog({ resource, fields: written, attempt, onError, onSave, c
           ))}
         </fieldset>
       ))}
+      {onlyMine.map(({ name, mine: own }) => (
+        <p key={name}>
+          {labelOf(name)} is yours: {show(name, own)}
+        </p>
+      ))}
       {theirs.map(({ name, theirs: other }) => (
         <p key={name}>
           {labelOf(name)} stays as they changed it: {show(name, other)}
@@ -114,7 +127,7 @@ function ConflictDialog({ resource, fields: written, attempt, onError, onSave, c
     <Confirm
       isOpen
       loading={isPending}
-      title="Somebody else has changed this record. Choose the values to keep."
+      title={both.length > 0 ? `${CHANGED} Choose the values to keep.` : `${CHANGED} Save yours too?`}
       content={content}
       confirm="ra.action.save"
       onConfirm={save}

@@ -42,6 +42,7 @@ export function DeletedActions({ deletion: { field, canRestore }, mayDelete }: D
           label={PURGE}
           {...(isNarrow && { icon: <span>{PURGE}</span>, sx: AS_TEXT })}
           mutationMode="pessimistic"
+          confirmContent="It cannot be restored afterwards."
           mutationOptions={{ meta: { purge: true } }}
           redirect={false}
         />

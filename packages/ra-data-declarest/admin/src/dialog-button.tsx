@@ -2,6 +2,7 @@
 import { Children, type ReactNode, useId, useState } from 'react';
 import { Confirm, Form, type HttpError, useNotify, useRefresh } from 'react-admin';
 
+import { FirstFocus } from './first-focus.js';
 import { toValues } from './json-input.js';
 import { useService } from './service.js';
 import { TextButton } from './text-button.js';
@@ -43,7 +44,9 @@ export function DialogButton({ label, title, method, path, children }: DialogBut
   };
   const form = (
     <Form id={formId} record={{}} onSubmit={send} sanitizeEmptyValues>
-      {children}
+      <FirstFocus>{children}</FirstFocus>
+      {/* Enter submits a form that has a button. */}
+      <input type="submit" hidden />
     </Form>
   );
   return (

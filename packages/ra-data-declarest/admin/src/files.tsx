@@ -73,24 +73,30 @@ function Picture({ resource, record, source, stored, isScaled, isSmall }: Pictur
   const width = isScaled ? largest : undefined;
   useEffect(() => {
     const stop = new AbortController();
-    let created: string | undefined;
     const read = async () => {
       const params = { id: record.id, field: source, previousData: record, width, signal: stop.signal };
       const image = await (await data.readFile(resource, params)).blob();
-      if (stop.signal.aborted) return;
-      created = URL.createObjectURL(image);
-      setUrl(created);
+      const shown = await dataUrlOf(image);
+      if (!stop.signal.aborted) setUrl(shown);
     };
     read().catch(() => setBroken(!stop.signal.aborted));
-    return () => {
-      stop.abort();
-      if (created !== undefined) URL.revokeObjectURL(created);
-    };
+    return () => stop.abort();
   }, [data, resource, record.id, source, width]);
   if (isBroken) return <DownloadButton {...{ resource, record, source, stored }} />;
   const style = isSmall ? SMALL : LARGE;
   if (url === undefined) return <div style={style} />;
   return <img src={url} alt={stored.name} style={style} onError={() => setBroken(true)} />;
+}
+
+/** The usual content security policies allow images of `data:`, but none of `blob:`. */
+async function dataUrlOf(image: Blob): Promise<string> {
+  const reader = new FileReader();
+  await new Promise((resolve, reject) => {
+    reader.addEventListener('load', resolve);
+    reader.addEventListener('error', reject);
+    reader.readAsDataURL(image);
+  });
+  return reader.result as string;
 }
 
 function DownloadButton({ resource, record, source, stored: { name, size } }: StoredFileProps) {
@@ -181,6 +187,7 @@ function FileChooser({ source, subject, file }: FileChooserProps) {
           />
         )}
       </div>
+      <small>A file is stored or removed at once, without Save.</small>
       {problem !== undefined && <p role="alert">{problem}</p>}
     </div>
   );

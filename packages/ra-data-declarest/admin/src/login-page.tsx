@@ -1,6 +1,6 @@
 /** The login of the interface: a password, and a code where the user has a second factor. */
 import type { ChallengeError, LoginParams } from 'ra-data-declarest';
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import {
   Confirm,
   Form,
@@ -14,6 +14,7 @@ import {
   useRefresh,
 } from 'react-admin';
 
+import { FirstFocus } from './first-focus.js';
 import { useService } from './service.js';
 import { TextButton } from './text-button.js';
 
@@ -50,6 +51,7 @@ export function LoginAgain() {
   const { auth } = useService();
   const [ended, setEnded] = useState<EndedSession>();
   const formId = useId();
+  const notify = useNotify();
   const refresh = useRefresh();
   const close = () => setEnded(undefined);
   const { challenge, isSending, logIn } = useLoginSteps(async (params) => {
@@ -57,6 +59,7 @@ export function LoginAgain() {
     // The page has what the other user may see.
     if ((await auth.client.claims())?.id !== ended?.userId) return window.location.reload();
     close();
+    notify('You are logged in again. What was not saved can be saved now.');
     refresh();
   });
   useEffect(() => {
@@ -120,12 +123,9 @@ function useLoginSteps(login: (params: LoginParams) => Promise<unknown>) {
   return { challenge, isSending, logIn, startAgain };
 }
 
-/** It focuses its first field itself: `autoFocus` comes before that of the button of a dialog. */
 function LoginFields({ hasChallenge }: { readonly hasChallenge: boolean }) {
-  const fields = useRef<HTMLDivElement>(null);
-  useEffect(() => fields.current?.querySelector('input')?.focus(), []);
   return (
-    <div ref={fields} style={{ display: 'contents' }}>
+    <FirstFocus>
       {hasChallenge ? (
         <TextInput
           source="code"
@@ -145,6 +145,6 @@ function LoginFields({ hasChallenge }: { readonly hasChallenge: boolean }) {
           />
         </>
       )}
-    </div>
+    </FirstFocus>
   );
 }

@@ -9,6 +9,7 @@ import {
   EditButton,
   Labeled,
   Pagination,
+  type RaRecord,
   ReferenceManyField,
   SaveButton,
   Show,
@@ -40,28 +41,34 @@ interface PageProps {
 /** Offline, a change fails at once, and is not sent later without a word. */
 const WRITING = { networkMode: 'always' } as const;
 
-/** Leaves a saved form for the list, once the form does not ask about unsaved changes any more. */
-function useListAfterSave(resource: string, message: string) {
-  const [isSaved, setSaved] = useState(false);
+/** Leaves a saved form for another page, once the form does not ask about unsaved changes any more. */
+function usePageAfterSave(resource: string, page: 'list' | 'edit' | 'show', message: string) {
+  const [saved, setSaved] = useState<RaRecord>();
   const notify = useNotify();
   const redirect = useRedirect();
   useEffect(() => {
-    if (isSaved) redirect('list', resource);
-  }, [isSaved, redirect, resource]);
+    if (saved) redirect(page, resource, saved.id);
+  }, [saved, redirect, resource, page]);
   // The component stays if another record is opened before the list shows.
   const location = useLocation();
-  useEffect(() => setSaved(false), [location]);
-  const onSuccess = () => {
+  useEffect(() => setSaved(undefined), [location]);
+  const onSuccess = (record: RaRecord) => {
     notify(message, { messageArgs: { smart_count: 1 } });
-    setSaved(true);
+    setSaved(record);
   };
-  return { isSaved, onSuccess };
+  return { isSaved: saved !== undefined, onSuccess };
 }
 
 export function ResourceCreate({ resource }: PageProps) {
   const { resources } = useService();
   const fields = useWrittenFields(resource, 'isCreatable');
-  const { isSaved, onSuccess } = useListAfterSave(resource.name, 'ra.notification.created');
+  // The filters of the list could hide the new record.
+  const pageOf = resource.canShow ? 'show' : 'list';
+  const { isSaved, onSuccess } = usePageAfterSave(
+    resource.name,
+    resource.canEdit ? 'edit' : pageOf,
+    'ra.notification.created',
+  );
   return (
     <Create transform={toValues} mutationOptions={{ ...WRITING, onSuccess }}>
       <SimpleForm sanitizeEmptyValues warnWhenUnsavedChanges={!isSaved}>
@@ -78,12 +85,15 @@ export function ResourceEdit({ resource }: PageProps) {
   const { resources } = useService();
   const fields = useWrittenFields(resource, 'isEditable');
   const mayDelete = useMayDo('delete', resource.name);
-  const { isSaved, onSuccess } = useListAfterSave(resource.name, 'ra.notification.updated');
+  const { isSaved, onSuccess } = usePageAfterSave(resource.name, 'list', 'ra.notification.updated');
   const { formKey, onError, dialog } = useConflictDialog(resource, fields);
+  const restorable = resource.deletion?.canRestore && {
+    confirmContent: 'It can be restored: lists show deleted records by a filter.',
+  };
   const toolbar = (
     <Toolbar sx={{ justifyContent: 'space-between' }}>
       <SaveButton />
-      {mayDelete && <DeleteButton mutationMode="pessimistic" />}
+      {mayDelete && <DeleteButton mutationMode="pessimistic" {...restorable} />}
     </Toolbar>
   );
   // It stays where a later read of the record fails.
