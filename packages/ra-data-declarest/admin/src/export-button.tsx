@@ -29,6 +29,7 @@ export function WholeExportButton({ resource: { name, hasExport } }: { readonly 
       setProgress(`${Math.ceil(size / 1000)} kB`);
     }
     saveFile(new Blob(parts, { type: 'text/csv' }), `${name.replaceAll('/', '-')}.csv`);
+    notify('The export is saved');
   };
   const savePages = async () => {
     const records: RaRecord[] = [];
@@ -39,7 +40,9 @@ export function WholeExportButton({ resource: { name, hasExport } }: { readonly 
       hasNext = list.pageInfo?.hasNextPage ?? records.length < (list.total ?? 0);
       setProgress(list.total === undefined ? `${records.length}` : `${records.length} / ${list.total}`);
     }
-    await defaultExporter(records, () => Promise.resolve({}), dataProvider, name);
+    // Its promise does not settle.
+    void defaultExporter(records, () => Promise.resolve({}), dataProvider, name);
+    notify(records.length === 1 ? '1 record exported' : `${records.length.toLocaleString()} records exported`);
   };
   const save = async () => {
     setProgress('0');
