@@ -31,6 +31,7 @@ import { toValues } from './json-input.js';
 import { BELOW_FORM, UNSORTED } from './list-page.js';
 import { useMayDo, useReadFields, useWrittenFields } from './permitted.js';
 import { EditFailure, NoRows, READING, ShowFailure } from './read-failure.js';
+import { ReferringLists } from './referring-lists.js';
 import { useService } from './service.js';
 import { WaysIn } from './ways-in.js';
 
@@ -103,6 +104,7 @@ export function ResourceEdit({ resource }: PageProps) {
         {fields.map((field) => input(field, resources, false))}
       </SimpleForm>
       <NestedLists of={resource} />
+      <ReferringLists to={resource} />
       {resource.accounts && <WaysIn of={resource} />}
       {dialog}
     </>
@@ -140,6 +142,7 @@ export function ResourceShow({ resource }: PageProps) {
     >
       <SimpleShowLayout>{fields.map((field) => value(field, resources))}</SimpleShowLayout>
       <NestedLists of={resource} />
+      <ReferringLists to={resource} />
     </Show>
   );
 }
