@@ -1,4 +1,4 @@
-/** The components of a field: its column, its input, and the inputs that filter by it. */
+/** The components of a field: its column and its input. */
 import type { FieldDescription, ResourceDescription } from 'ra-data-declarest/description';
 import type { ReactElement } from 'react';
 import {
@@ -22,7 +22,6 @@ import {
   ReferenceField,
   ReferenceInput,
   required,
-  SearchInput,
   SelectInput,
   TextField,
   TextInput,
@@ -40,7 +39,7 @@ import { moneyOf } from './money.js';
 type Resources = readonly ResourceDescription[];
 
 /** The resource that a field refers to, unless the user may not read it. */
-const referenceOf = ({ reference }: FieldDescription, resources: Resources): ResourceDescription | undefined =>
+export const referenceOf = ({ reference }: FieldDescription, resources: Resources): ResourceDescription | undefined =>
   resources.find(({ name }) => name === reference);
 
 /** Shows the value in a list. References to records that the list includes need no request. */
@@ -150,7 +149,7 @@ interface InputProps {
   readonly defaultValue?: FieldDescription['initial'];
 }
 
-function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {
+export function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {
   const { kind, isNullable, choices = [], currency } = field;
   const key = props.source;
   const reference = referenceOf(field, resources);
@@ -168,7 +167,7 @@ function inputOf(field: FieldDescription, resources: Resources, props: InputProp
   return <TextInput key={key} {...props} {...unit} multiline={kind === 'long text'} />;
 }
 
-const namedChoices = (choices: readonly (string | number)[]) => choices.map((id) => ({ id, name: String(id) }));
+export const namedChoices = (choices: readonly (string | number)[]) => choices.map((id) => ({ id, name: String(id) }));
 
 /** Records are found by the search of their resource, or by a part of their title; else it offers as many as a page holds. */
 function referenceInput(
@@ -196,47 +195,6 @@ function referenceInput(
       <AutocompleteInput {...choices} />
     </ReferenceInput>
   );
-}
-
-/** The inputs above a list. */
-export function filterInputs(
-  hasSearch: boolean,
-  listsDeleted: boolean,
-  fields: readonly FieldDescription[],
-  resources: Resources,
-) {
-  const search = hasSearch ? [<SearchInput key="q" source="q" alwaysOn />] : [];
-  const deleted = listsDeleted
-    ? [<SelectInput key="deleted" source="deleted" label="Deleted records" choices={DELETED} />]
-    : [];
-  return [...search, ...fields.flatMap((field) => inputsFor(field, resources)), ...deleted];
-}
-
-const DELETED = [
-  { id: 'with', name: 'Shown too' },
-  { id: 'only', name: 'Only these' },
-];
-
-function inputsFor(field: FieldDescription, resources: Resources): ReactElement[] {
-  const { name, kind, isNullable, filter } = field;
-  const label = labelOf(name);
-  if (filter === 'part') return [<TextInput key={name} source={`${name}_icontains`} label={`${label} contains`} />];
-  if (filter === 'bounds')
-    return [
-      inputOf(field, [], { source: `${name}_gte`, label: `${label} from` }),
-      inputOf(field, [], { source: `${name}_lte`, label: `${label} to` }),
-    ];
-  if (filter !== 'value' || (field.reference !== undefined && !referenceOf(field, resources))) return [];
-  if (kind !== 'boolean') return [inputOf(field, resources, { source: name, label })];
-  const choices = [
-    { id: true, name: 'ra.boolean.true' },
-    { id: false, name: 'ra.boolean.false' },
-  ];
-  const isEmpty = { source: `${name}_isNull`, label: `${label} is empty` };
-  return [
-    <SelectInput key={name} source={name} label={label} choices={choices} />,
-    ...(isNullable ? [<SelectInput key={isEmpty.source} {...isEmpty} choices={choices} />] : []),
-  ];
 }
 
 /** `categoryId` is "Category", `placedAt` is "Placed at", and `auth/price-plans` is "Auth price plans". */

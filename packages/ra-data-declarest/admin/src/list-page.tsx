@@ -16,7 +16,8 @@ import {
 import { Cards, useIsNarrow } from './cards.js';
 import { DeletedActions } from './deleted-actions.js';
 import { WholeExportButton } from './export-button.js';
-import { column, filterInputs, RecordLink } from './fields.js';
+import { column, RecordLink } from './fields.js';
+import { filterInputs } from './filters.js';
 import { useMay, useMayDo, useReadFields } from './permitted.js';
 import { ListFailure, READING } from './read-failure.js';
 import { useService } from './service.js';
