@@ -109,7 +109,10 @@ async function withInterface(url, use) {
   const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     await answers(address, server);
-    const context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+    const context = await browser.newContext({
+      viewport: { width: 1200, height: 800 },
+      timezoneId: 'America/New_York',
+    });
     page = await context.newPage();
     // Ends a step that hangs, and none on a slow machine.
     page.setDefaultTimeout(60_000);
@@ -351,6 +354,7 @@ async function useInterface() {
     requests.length = 0;
     assert.equal(await exported(), before.length + 130);
     assert.deepEqual(requests, ['GET /api/products/export']);
+    await notified('The export is saved');
     await open('products', { filter: { q: 'Bead' } });
     await page.getByText('1-10 of 130').waitFor();
     await page.route(/search\?.*page=2/, async (route) => {
@@ -358,6 +362,8 @@ async function useInterface() {
       await route.continue();
     });
     assert.equal(await exported(), 130);
+    await notified('130 records exported');
+    await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
     await page.unroute(/search\?.*page=2/);
     for (const _ of [1, 2]) {
       const { data: beads } = await send('GET', '/products?size=100&filter[name][startsWith]=Bead');
@@ -365,17 +371,40 @@ async function useInterface() {
       await send('DELETE', `/products/batch?ids=${ids.join()}`, undefined, token);
     }
   });
-  await step('follows a reference', async () => {
+  await step('follows references in both directions, and filters by days', async () => {
+    const linkTo = (name) => page.getByRole('main').getByRole('link', { name, exact: true });
     await open('orders');
     await rows().first().getByRole('link', { name: 'Bread knife' }).click();
     await page.getByText('Serrated, 24 cm').waitFor();
+    await linkTo('Orders').click();
+    await page.getByText('1-1 of 1').waitFor();
+    assert.equal(await page.getByRole('combobox', { name: 'Product' }).inputValue(), 'Bread knife');
+    await page.goto(`${address}#/products/1/show`);
+    await linkTo('Orders').click();
+    await page.getByText('No Orders found using the current filters').waitFor();
     await open('products', { filter: { q: 'Teapot' } });
     await rowOf('Teapot').getByRole('link', { name: 'Kitchen' }).click();
     await page.getByText('Kitchen', { exact: true }).waitFor();
     assert.match(page.url(), /#\/categories\/1\/show$/);
+    await linkTo('Products').click();
+    await page.getByText('1-5 of 5').waitFor();
     await open('orders');
+    await addFilter('Placed at to');
+    await input('placedAt_lte').fill('2020-03-08');
+    await page.getByText('No Orders found using the current filters').waitFor();
+    const today = await page.evaluate(() => new Date().toLocaleDateString('sv'));
+    await input('placedAt_lte').fill(today);
     await addFilter('Placed at from');
-    await page.locator('input[type=datetime-local]').fill('2099-01-01T00:00');
+    await input('placedAt_gte').fill(today);
+    await page.waitForURL(/%22placedAt_gte%22%3A%22/);
+    await page.getByText('1-1 of 1').waitFor();
+    await page.reload();
+    await page.getByText('1-1 of 1').waitFor();
+    assert.deepEqual(await Promise.all(['placedAt_gte', 'placedAt_lte'].map((name) => input(name).inputValue())), [
+      today,
+      today,
+    ]);
+    await input('placedAt_gte').fill('2099-01-01');
     await page.getByText('No Orders found using the current filters').waitFor();
   });
   await step('deletes several records at once', async () => {
@@ -506,7 +535,7 @@ async function useArticles() {
   await openFromMenu('Articles');
   await rowOf('First').waitFor();
 
-  await step('leaves a boolean empty, and empties it again', async () => {
+  await step('leaves a boolean empty, and empties it and a choice', async () => {
     await page.getByRole('link', { name: 'Create' }).click();
     await input('title').fill('Fourth');
     await save();
@@ -514,10 +543,13 @@ async function useArticles() {
     assert.equal((await article(4)).featured, null);
     await page.goto(`${address}#/articles/1`);
     await page.getByRole('combobox', { name: 'Featured' }).click();
-    await page.getByRole('option').first().click();
+    await page.getByRole('option', { name: 'Unknown' }).click();
+    await page.getByRole('combobox', { name: 'State' }).click();
+    await page.getByRole('listbox').getByText('None').click();
     await save();
     await notified('Element updated');
-    assert.equal((await article(1)).featured, null);
+    const { featured, state } = await article(1);
+    assert.deepEqual([featured, state], [null, null]);
     await open('articles');
     await addFilter('Featured is empty');
     await page.getByRole('combobox', { name: 'Featured is empty' }).click();

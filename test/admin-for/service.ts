@@ -40,6 +40,7 @@ class Article {
   @Column({ length: 80 }) title!: string;
   @Column({ type: 'decimal', precision: 10, scale: 2, nullable: true }) price!: number | null;
   @Column({ type: 'boolean', nullable: true }) featured!: boolean | null;
+  @Column({ type: 'simple-enum', enum: ['draft', 'final'], nullable: true }) state!: string | null;
   @ManyToMany(() => Tag) @JoinTable() tags!: Tag[];
   @FileColumn({ types: ['image/png', 'image/jpeg'], maxBytes: 20_000 }) photo!: StoredFile | null;
   @FileColumn({ types: ['application/pdf'], maxBytes: 20_000 }) sheet!: StoredFile | null;
@@ -129,7 +130,7 @@ export async function startService(
   await manager.insert(Tag, tags);
   await manager.insert(StockLevel, [{ carrier: null, counts: null }]);
   await manager.save(Article, [
-    { title: 'First', price: 5.25, featured: true, tags: [{ id: 1 }, { id: 2 }] },
+    { title: 'First', price: 5.25, featured: true, state: 'draft', tags: [{ id: 1 }, { id: 2 }] },
     { title: 'Second', price: 9.5, featured: null, tags: [] },
     { title: 'Third', price: null, featured: false, tags: [] },
   ]);

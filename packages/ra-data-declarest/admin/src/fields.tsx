@@ -157,10 +157,12 @@ export function inputOf(field: FieldDescription, resources: Resources, props: In
   const unit = currency !== undefined && { helperText: currency };
   if (kind === 'number') return <NumberInput key={key} {...props} {...unit} />;
   if (kind === 'big integer') return <TextInput key={key} {...props} parse={parseBigInteger} />;
-  if (kind === 'boolean' && isNullable) return <NullableBooleanInput key={key} {...props} />;
+  if (kind === 'boolean' && isNullable) return <NullableBooleanInput key={key} {...props} nullLabel="Unknown" />;
   if (kind === 'boolean') return <BooleanInput key={key} {...props} />;
-  if (kind === 'choice')
-    return <SelectInput key={key} {...props} choices={namedChoices(choices)} translateChoice={false} />;
+  if (kind === 'choice') {
+    const empty = isNullable && { emptyText: 'None' };
+    return <SelectInput key={key} {...props} {...empty} choices={namedChoices(choices)} translateChoice={false} />;
+  }
   if (kind === 'date') return <DateInput key={key} {...props} />;
   if (kind === 'date-time') return <DateTimeInput key={key} {...props} />;
   if (kind === 'json' || kind === 'references') return <JsonInput key={key} {...props} />;
