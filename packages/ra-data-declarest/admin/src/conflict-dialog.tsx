@@ -1,4 +1,5 @@
 /** Shows both versions of a record that two users have changed, and saves the one that the user chooses for each field. */
+import { isEqual } from 'declarest-client/providers';
 import type { Conflict } from 'ra-data-declarest';
 import type { FieldDescription, ResourceDescription } from 'ra-data-declarest/description';
 import { type ReactNode, useState } from 'react';
@@ -45,10 +46,6 @@ export function useConflictDialog({ name }: ResourceDescription, fields: readonl
 
 const CHANGED = 'Somebody else has changed this record.';
 
-/** Whether the other user has changed the field too. */
-const isChanged = (before: Partial<RaRecord> | undefined, { name, theirs }: Conflict<RaRecord>['fields'][number]) =>
-  JSON.stringify(before?.[name]) !== JSON.stringify(theirs);
-
 interface DialogProps {
   readonly resource: string;
   readonly fields: readonly FieldDescription[];
@@ -65,7 +62,7 @@ function ConflictDialog({ resource, fields: written, attempt, onError, onSave, c
   const [update, { isPending }] = useUpdate();
   const [theirNames, setTheirNames] = useState<readonly string[]>([]);
   const mine = fields.filter(({ isMine }) => isMine);
-  const both = mine.filter((field) => isChanged(params.previousData, field));
+  const both = mine.filter(({ before, theirs: other }) => !isEqual(before, other));
   const onlyMine = mine.filter((field) => !both.includes(field));
   const theirs = fields.filter(({ name, isMine }) => !isMine && written.some((field) => field.name === name));
 
