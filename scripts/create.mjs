@@ -23,6 +23,7 @@ import { chromium } from 'playwright-core';
 import { browserPath } from '../test/harness/browser.js';
 import { freePort } from './free-port.mjs';
 import { watchConsole } from './pages.mjs';
+import { counts, step } from './steps.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile, CREATE_ONLY: only } = process.env;
@@ -47,8 +48,6 @@ const VARIANTS = [
   .filter(({ platform, database }) => !only || only.split(',').includes(`${platform}-${database}`));
 
 const scratch = mkdtempSync(join(tmpdir(), 'declarest-create-'));
-let passed = 0;
-let failed = 0;
 try {
   const packages = { declarest: `file:${pack([])}` };
   for (const name of ['declarest-client', 'declarest-logins', 'ra-data-declarest'])
@@ -58,10 +57,10 @@ try {
   if (!postgres) console.log('PostgreSQL was left out: set TEST_POSTGRES_URL.');
 } finally {
   rmSync(scratch, { recursive: true, force: true });
-  if (countsFile) writeFileSync(countsFile, `${passed} ${failed}\n`);
+  if (countsFile) writeFileSync(countsFile, `${counts.passed} ${counts.failed}\n`);
 }
-console.log(`applications: ${passed} passed, ${failed} failed`);
-process.exitCode = failed > 0 ? 1 : 0;
+console.log(`applications: ${counts.passed} passed, ${counts.failed} failed`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
 
 /** @returns the path of the tarball */
 function pack(workspace) {
@@ -306,18 +305,6 @@ async function useInterface(_send, url) {
     assert.deepEqual(messages, []);
   } finally {
     await browser.close();
-  }
-}
-
-async function step(title, work) {
-  try {
-    await work();
-    passed += 1;
-    console.log(`ok   ${title}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAIL ${title}`);
-    console.error(error);
   }
 }
 

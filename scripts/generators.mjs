@@ -14,6 +14,7 @@ import { checkOf, TOOLS, tsconfigOf } from './generators/tools.mjs';
 import { sendRequests, withPrism } from './generators/prism.mjs';
 import { emptyFolder, run } from './packed.mjs';
 import { withShop } from './sample-shop.mjs';
+import { counts, step } from './steps.mjs';
 import { SQLITE_PACKAGE } from '../test/harness/sqlite.js';
 
 /** The packages of kubb have one version. */
@@ -36,19 +37,6 @@ const VERSIONS = {
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BOSS = { email: 'boss@service.example', password: 'the boss of the service' };
 const PRODUCT = { name: 'Lamp', price: '12.50' };
-
-let passed = 0;
-let failed = 0;
-async function step(title, work) {
-  try {
-    await work();
-    passed += 1;
-    console.log(`ok   ${title}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAIL ${title}\n${error.message}\n${error.stdout ?? ''}`);
-  }
-}
 
 const folder = emptyFolder();
 const bin = (name) => join(folder, 'node_modules', '.bin', name);
@@ -86,8 +74,8 @@ try {
 } finally {
   await service.close();
 }
-console.log(`generators: ${passed} passed, ${failed} failed`);
-process.exitCode = failed > 0 ? 1 : 0;
+console.log(`generators: ${counts.passed} passed, ${counts.failed} failed`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
 
 /** @param check makes a source of what must hold of the types in a file */
 async function makeClients(name, check) {
