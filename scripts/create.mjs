@@ -30,6 +30,7 @@ const { TEST_POSTGRES_URL: postgres, CREATE_COUNTS: countsFile, CREATE_ONLY: onl
 const USER = { email: 'ann@example.com', password: 'correct horse battery' };
 const ADMIN = { email: 'boss@example.com', password: 'staple of the stable' };
 const FRONT_END = 'https://app.example.com';
+const ADMIN_ORIGIN = 'https://admin.example.com';
 const LOGINS = ['password', 'passkey', 'second-factor', 'google', 'github', 'entra', 'keycloak'];
 /** What production must set for them. Keycloak is a server on loopback. */
 const CLIENTS = Object.fromEntries(
@@ -84,6 +85,8 @@ async function tryVariant({ platform, database }, packages, initializer) {
       ENTRA_TENANT: 'my-tenant',
       KEYCLOAK_ISSUER: keycloak.issuer,
       FRONT_END_ORIGIN: FRONT_END,
+      ADMIN_ORIGIN,
+      PASSKEY_DOMAIN: 'example.com',
     }),
     // npm passes its own settings on to programs that it starts.
     npm_config_loglevel: 'error',
@@ -226,7 +229,7 @@ async function useEndpoints(send, _url, log) {
 async function useLogins(send, issuer) {
   const begin = async (path, json, token) => (await (await send('POST', `/api/auth/${path}`, json, token)).json()).data;
   const options = await begin('passkeys/register/options', { email: 'ben@example.com' });
-  assert.equal(options.rp.id, new URL(FRONT_END).hostname);
+  assert.equal(options.rp.id, 'example.com');
   assert.match((await begin('mfa/enrol', { password: USER.password }, await tokenOf(send, USER))).uri, /^otpauth:/);
   assert.match((await begin('oidc/github', {})).url, /^https:\/\/github\.com\/login\/oauth\/authorize\?/);
   const { url } = await begin('oidc/keycloak', {});
@@ -235,6 +238,13 @@ async function useLogins(send, issuer) {
   const shown = await fetch(url, { redirect: 'manual' });
   assert.match(shown.headers.get('location'), /^\/interaction\//);
   assert(url.startsWith(issuer));
+  const redirectUri = `${ADMIN_ORIGIN}/admin/login/keycloak/`;
+  const ofAdmin = await begin('oidc/keycloak', { redirectUri });
+  assert.equal(new URL(ofAdmin.url).searchParams.get('redirect_uri'), redirectUri);
+  const page = await send('GET', `${new URL(redirectUri).pathname}?code=1&state=2`);
+  assert.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  const offered = await (await send('GET', '/admin/logins.json')).json();
+  assert.deepEqual([offered.passkeys, offered.providers.keycloak], [true, 'Keycloak']);
 }
 
 /** An OpenID Connect server that knows the client of the service. */
@@ -292,7 +302,7 @@ async function useInterface(_send, url) {
       await page.goto(`${url}/admin`);
       await page.locator('input[name=username]').fill(email);
       await page.locator('input[name=password]').fill(password);
-      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     };
     await logIn(USER);
     await page.getByText('This user may not use the interface.').waitFor();

@@ -71,17 +71,40 @@ export function applicationFiles(choices: Choices, nodeMajor: number, version: s
   return files;
 }
 
-/** Adds routes below `/api/auth` behind the others there, and options in the order of their names. */
-function withRoutes(access: string, { routes, code }: ChosenLogins): string {
-  const table = JSON.parse(access) as { routes: { readonly path: string }[]; code: object };
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly template: string;
+  readonly access: string;
+  readonly requirements: readonly unknown[];
+  readonly rules: readonly string[];
+}
+
+const insertAfter = (routes: Route[], isBefore: (route: Route) => boolean, added: readonly Route[]): void =>
+  void routes.splice(routes.findLastIndex(isBefore) + 1, 0, ...added);
+
+/** Adds routes below `/api/auth` and `/admin` behind the others there, and options in the order of their names. */
+function withRoutes(access: string, { routes, adminPages, code }: ChosenLogins): string {
+  const table = JSON.parse(access) as { routes: Route[]; code: object };
   const added = routes.map((route) => {
-    const [method, name, marker] = route.split(' ');
+    const [method = '', name = '', marker = 'any token'] = route.split(' ');
     const path = `/api/auth/${name}`;
     const rules = ['Security.requireAuth("/api/**")', `declarest("${path}")`];
-    return { method, path, template: path, access: marker ?? 'any token', requirements: [], rules };
+    return { method, path, template: path, access: marker, requirements: [], rules };
   });
-  const end = table.routes.findLastIndex(({ path }) => path.startsWith('/api/auth/')) + 1;
-  table.routes.splice(end, 0, ...added);
+  insertAfter(table.routes, ({ path }) => path.startsWith('/api/auth/'), added);
+  // A folder has one template on Express, and two on Fastify.
+  const isFolder = ({ path, template }: Route): boolean => path === template && /^\/admin(?!.*json)/.test(path);
+  const folder = table.routes.filter(isFolder);
+  const below = (page: string) => (route: Route) => {
+    const path = route.path.replace('/admin', page);
+    return { ...route, path, template: path };
+  };
+  insertAfter(
+    table.routes,
+    ({ path }) => path.startsWith('/admin'),
+    adminPages.flatMap((page) => folder.map(below(page))),
+  );
   const all = Object.entries({ ...table.code, ...code }).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `${JSON.stringify({ ...table, code: Object.fromEntries(all) }, undefined, 2)}\n`;
 }

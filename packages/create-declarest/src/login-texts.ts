@@ -1,4 +1,5 @@
 // What the chosen ways to log in add to the files of the application.
+import { ADMIN_ENVIRONMENT, adminLogins } from './admin-logins.js';
 import { indent, LOGINS, type Login, type LoginName, type Plugin } from './logins.js';
 import { SESSIONS, type Table, TOKENS } from './tables.js';
 
@@ -8,6 +9,8 @@ export interface ChosenLogins {
   readonly tables: readonly Table[];
   /** Routes below `/api/auth`: method, path, and `public` for those without a token. */
   readonly routes: readonly string[];
+  /** Paths of the folder that `/admin` has too. */
+  readonly adminPages: readonly string[];
   /** The options in `access.json`. */
   readonly code: Readonly<Record<string, string>>;
   /** Variables that production must set. */
@@ -19,7 +22,7 @@ export interface ChosenLogins {
 }
 
 /** What `src/logins.ts` reads. */
-const SETTINGS = `import { frontEndOrigin } from './environment.js';
+const SETTINGS = `import { frontEndOrigin, isProduction, port } from './environment.js';
 
 /** Production must set the variable. Elsewhere a value that no provider knows lets the service start. */
 const setting = (name: string, otherwise = name): string => process.env[name] || otherwise;
@@ -43,17 +46,19 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
   const calls = plugins.map(({ call }) => call(logins.flatMap(({ provider }) => provider ?? [])));
   const variables = logins.flatMap((login) => login.variables ?? []);
   const environment = logins.flatMap((login) => login.environment ?? []);
-  const usesOrigin = calls.some((code) => code.includes('origin'));
+  const admin = adminLogins(names, logins);
+  const usesOrigin = admin.settings.length > 0;
   const notes = [...plugins, ...logins].flatMap(({ note }) => note ?? []);
   return {
     hasPlugins: plugins.length > 0,
     tables: Object.values(tables),
     routes: plugins.flatMap(({ routes }) => routes),
+    adminPages: admin.pages,
     code: Object.assign({}, ...[...plugins, ...logins].map(({ code }) => code)) as ChosenLogins['code'],
     variables,
     usesOrigin,
     texts: {
-      LOGIN_ENVIRONMENT: environment.join('\n'),
+      LOGIN_ENVIRONMENT: [...(usesOrigin ? [ADMIN_ENVIRONMENT] : []), ...environment].join('\n'),
       LOGIN_NOTES: notes.join('\n'),
       LOGIN_VARIABLES: variables.map((name) => `\`${name}\`, `).join(''),
       ...(plugins.length > 0 && {
@@ -64,8 +69,9 @@ export function chooseLogins(names: readonly LoginName[]): ChosenLogins {
         LOGINS_IMPORT: "import { logins } from './logins.js';",
         AUTH,
         PLUGIN_IMPORTS: importsOf(plugins, (each) => [each.name]),
-        SETTINGS: usesOrigin ? SETTINGS : '',
-        LOGINS: list('export const logins = [', calls, '];'),
+        SETTINGS: usesOrigin ? [SETTINGS, ...admin.settings].join('\n') : '',
+        ...admin.texts,
+        LOGINS: [list('export const logins = [', calls, '];'), ...(admin.offer ? [admin.offer] : [])].join('\n\n'),
       }),
     },
   };

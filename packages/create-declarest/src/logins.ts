@@ -20,8 +20,9 @@ export interface Plugin {
 
 export interface Login {
   readonly plugin?: Plugin;
-  /** The member of `providers` of `oidc`. */
+  /** The member of `providers` of `oidc`, and its name for people. */
   readonly provider?: string;
+  readonly label?: string;
   readonly code?: Code;
   /** Lines of `.env`. */
   readonly environment?: string;
@@ -35,7 +36,7 @@ export const indent = (text: string): string => text.replace(/^/gm, '  ');
 
 const PASSKEYS: Plugin = {
   name: 'passkeys',
-  call: () => "passkeys({ rpId: process.env['PASSKEY_DOMAIN'] || new URL(origin).hostname, origins: [origin] })",
+  call: () => "passkeys({ rpId: process.env['PASSKEY_DOMAIN'] || new URL(origin).hostname, origins })",
   entry: 'declarest-logins/passkeys',
   tables: tables.PASSKEYS,
   routes: [
@@ -78,7 +79,7 @@ const OIDC: Plugin = {
     'DELETE identities/:id',
   ],
   code: {},
-  note: "- Providers: the page `/login/<provider>` of the front end finishes the login, as declarest's `docs/tasks/external-logins.md` shows. Production has the redirect URI `<FRONT_END_ORIGIN>/login/<provider>`. Users who have an account link a provider at `POST /api/auth/identities/<provider>`.",
+  note: "- Providers: the page `/login/<provider>` of the front end finishes the login, as declarest's `docs/tasks/external-logins.md` shows. Production has the redirect URIs `<FRONT_END_ORIGIN>/login/<provider>` and, for /admin, `<ADMIN_ORIGIN>/admin/login/<provider>/`. Users who have an account link a provider at `POST /api/auth/identities/<provider>`.",
 };
 
 function provider(name: string, label: string, settings: readonly string[], setup: string, more: string[] = []): Login {
@@ -88,15 +89,16 @@ function provider(name: string, label: string, settings: readonly string[], setu
     ...settings,
     `clientId: setting('${prefix}_CLIENT_ID')`,
     `clientSecret: setting('${prefix}_CLIENT_SECRET')`,
-    `redirectUris: [\`\${origin}/login/${name}\`]`,
+    `redirectUris: pagesOf('${name}')`,
   ];
   return {
     plugin: OIDC,
     code: { [`oidc ${name}`]: /verifiedClaim: '(\w+)'/.exec(members.join())?.[1] ?? 'email_verified' },
+    label,
     provider: `${name}: {\n${indent(members.map((each) => `${each},`).join('\n'))}\n},`,
     environment: [`# ${label}: ${setup}.`, ...variables.map((each) => `${each}=`)].join('\n'),
     variables,
-    note: `- ${label}: ${setup}. Its redirect URI is \`http://localhost:5173/login/${name}\`. Set \`${variables.join('`, `')}\` in \`.env\`.`,
+    note: `- ${label}: ${setup}. Its redirect URIs are \`http://localhost:5173/login/${name}\` and \`http://localhost:3000/admin/login/${name}/\`. Set \`${variables.join('`, `')}\` in \`.env\`.`,
   };
 }
 

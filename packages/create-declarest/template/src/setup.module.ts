@@ -11,6 +11,7 @@ import { describeService } from 'ra-data-declarest/description';
 import { databaseOptions } from './data-source.js';
 import { drainMs, frontEndOrigin } from './environment.js';
 import { HealthController } from './health.controller.js';
+// {{ADMIN_IMPORT}}
 
 @Module({
   imports: [TypeOrmModule.forRoot(databaseOptions), TerminusModule.forRoot({ gracefulShutdownTimeoutMs: drainMs })],
@@ -32,10 +33,12 @@ export function configure(app: Application): void {
   let made: ReturnType<typeof addAccess> | undefined;
   const document = () => (made ??= addAccess(SwaggerModule.createDocument(app, config), app));
   SwaggerModule.setup('docs', app, document, { raw: false });
-  // The interface reads the second document, which describes the resources.
+  // The interface reads the other two: the resources, and the ways to log in besides the password.
   serveDocuments(app, {
     '/docs-json': document,
     '/admin/resources.json': () => describeService(document(), '/api'),
+    '/admin/logins.json': () => ({}), // {{ADMIN_LOGINS}}
   });
   serveFolder(app, '/admin', ADMIN, 'assets');
+  // {{ADMIN_PAGES}}
 }

@@ -16,7 +16,8 @@ import {
 import { labelOf, valueAt } from './fields.js';
 import { Home } from './home.js';
 import { ResourceList } from './list-page.js';
-import { LoginAgain, LoginPage } from './login-page.js';
+import { LoginAgain } from './login-again.js';
+import { LoginPage } from './login-page.js';
 import { ResourceCreate, ResourceEdit, ResourceShow } from './pages.js';
 import { OfflineNotice } from './read-failure.js';
 import { connectService, ServiceContext, type ServiceOptions, useService } from './service.js';
@@ -39,8 +40,9 @@ export interface AdminForProps extends ServiceOptions, Omit<AdminProps, 'childre
  * @example <AdminFor url="https://shop.example/api" />
  */
 export function AdminFor(props: AdminForProps) {
-  const { url: _url, document: _document, authUrl: _authUrl, loginField: _field, resources = {}, ...ofAdmin } = props;
-  const [service] = useState(() => connectService(props));
+  const { url: _url, document: _document, authUrl: _authUrl, loginField: _field, ...others } = props;
+  const { logins: _logins, redirectUri: _redirectUri, resources = {}, ...ofAdmin } = others;
+  const [service] = useState(() => connectService(props, props.logins?.providers && takeResponse()));
   return (
     <ServiceContext.Provider value={service}>
       <Admin
@@ -114,4 +116,14 @@ function ServiceLayout({ children }: { readonly children: ReactNode }) {
       <TextButton label="ra.auth.logout" variant="contained" onClick={() => void logOut()} />
     </main>
   );
+}
+
+/** What a provider has sent leaves the address, so that no reload sends it again. */
+function takeResponse(): string | undefined {
+  const { href, pathname, hash } = window.location;
+  const [address = ''] = href.split('#');
+  const { searchParams } = new URL(address);
+  if (!searchParams.has('state') || !(searchParams.has('code') || searchParams.has('error'))) return undefined;
+  window.history.replaceState(window.history.state, '', `${pathname}${hash}`);
+  return address;
 }

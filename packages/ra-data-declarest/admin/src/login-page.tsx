@@ -1,150 +1,79 @@
-/** The login of the interface: a password, and a code where the user has a second factor. */
-import type { ChallengeError, LoginParams } from 'ra-data-declarest';
-import { useEffect, useId, useState } from 'react';
-import {
-  Confirm,
-  Form,
-  Login,
-  PasswordInput,
-  required,
-  TextInput,
-  useDefaultTitle,
-  useLogin,
-  useNotify,
-  useRefresh,
-} from 'react-admin';
+/** The login page. */
+import { type ReactNode, useEffect, useState } from 'react';
+import { email as isEmail, Form, Login, required, TextInput, useDefaultTitle, useLogin, useNotify } from 'react-admin';
 
 import { FirstFocus } from './first-focus.js';
+import { CONTENT, LoginFields, OtherWays, paramsOf, useLoginSteps } from './login-steps.js';
 import { useService } from './service.js';
 import { TextButton } from './text-button.js';
-
-const CONTENT = { display: 'grid', gap: '0.5em', width: 300, padding: '0 1em 1em' } as const;
 
 const NAME = { margin: 0, textAlign: 'center', font: 'inherit', fontSize: '1.25em' } as const;
 
 export function LoginPage() {
+  const { logins } = useService();
+  const steps = useLoginSteps(useLogin());
+  const [hasForgotten, setForgotten] = useState(false);
+  const { challenge, isSending, logIn, startAgain } = steps;
+  useEffect(() => {
+    const url = logins.takeReturn();
+    if (url !== undefined) void logIn({ url });
+  });
+  if (hasForgotten) return <ResetRequest onEnd={() => setForgotten(false)} />;
+  return (
+    <LoginForm key={challenge?.challenge ?? ''} onSubmit={(values) => logIn(paramsOf(challenge, values))}>
+      <LoginFields hasChallenge={challenge !== undefined} />
+      <TextButton type="submit" variant="contained" size="medium" label="ra.auth.sign_in" disabled={isSending} />
+      <OtherWays steps={steps} open={(address) => window.location.assign(address)} />
+      {challenge && <TextButton label="ra.action.cancel" onClick={startAgain} />}
+      {!challenge && logins.passwordReset && (
+        <TextButton label="Forgot your password?" onClick={() => setForgotten(true)} />
+      )}
+    </LoginForm>
+  );
+}
+
+interface LoginFormProps {
+  readonly onSubmit: (values: Readonly<Record<string, string>>) => Promise<void>;
+  readonly children: ReactNode;
+}
+
+function LoginForm({ onSubmit, children }: LoginFormProps) {
   const name = useDefaultTitle();
-  const { challenge, isSending, logIn, startAgain } = useLoginSteps(useLogin());
   return (
     <Login>
-      <Form key={challenge ?? ''} onSubmit={logIn} mode="onChange" noValidate>
+      <Form onSubmit={onSubmit} mode="onChange" noValidate>
         <div style={CONTENT}>
           <h1 style={NAME}>{name}</h1>
-          <LoginFields hasChallenge={challenge !== undefined} />
-          <TextButton type="submit" variant="contained" size="medium" label="ra.auth.sign_in" disabled={isSending} />
-          {challenge !== undefined && <TextButton label="ra.action.cancel" onClick={startAgain} />}
+          {children}
         </div>
       </Form>
     </Login>
   );
 }
 
-interface EndedSession {
-  /** The user of the page. */
-  readonly userId: string | undefined;
-  /** The token that was refused. */
-  readonly token: string | undefined;
-}
-
-/** Asks for a login where the session has ended, above the page, so that its form keeps what is typed. */
-export function LoginAgain() {
-  const { auth } = useService();
-  const [ended, setEnded] = useState<EndedSession>();
-  const formId = useId();
-  const notify = useNotify();
-  const refresh = useRefresh();
-  const close = () => setEnded(undefined);
-  const { challenge, isSending, logIn } = useLoginSteps(async (params) => {
-    await auth.login(params);
-    // The page has what the other user may see.
-    if ((await auth.client.claims())?.id !== ended?.userId) return window.location.reload();
-    close();
-    notify('You are logged in again. What was not saved can be saved now.');
-    refresh();
-  });
-  useEffect(() => {
-    const userId = auth.client.claims().then((claims) => claims?.id);
-    return auth.onSessionEnd(() => {
-      void Promise.all([userId, auth.client.token()]).then(([id, token]) => setEnded({ userId: id, token }));
-    });
-  }, [auth]);
-  useEffect(() => {
-    if (!ended) return undefined;
-    // Other tabs write other items too.
-    const closeAfterLogin = async () => {
-      const [claims, token] = await Promise.all([auth.client.claims(), auth.client.token()]);
-      if (claims?.id !== ended.userId || token === ended.token) return;
-      setEnded(undefined);
-      refresh();
-    };
-    window.addEventListener('storage', closeAfterLogin);
-    return () => window.removeEventListener('storage', closeAfterLogin);
-  }, [auth, ended, refresh]);
-  const form = (
-    <Form key={challenge ?? ''} id={formId} onSubmit={logIn} mode="onChange" noValidate>
-      <div style={CONTENT}>
-        <LoginFields hasChallenge={challenge !== undefined} />
-      </div>
-      {/* Enter submits a form that has a button. */}
-      <input type="submit" hidden />
-    </Form>
-  );
-  return (
-    <Confirm
-      isOpen={ended !== undefined}
-      loading={isSending}
-      title="Your session has ended. Log in again to go on."
-      content={form}
-      confirm="ra.auth.sign_in"
-      onConfirm={() => (document.getElementById(formId) as HTMLFormElement).requestSubmit()}
-      onClose={(_event: unknown, reason?: unknown) => reason !== 'backdropClick' && close()}
-    />
-  );
-}
-
-function useLoginSteps(login: (params: LoginParams) => Promise<unknown>) {
-  const [challenge, setChallenge] = useState<string>();
+/** Asks for a mail with a link to a new password. The answer does not say whether the address has an account. */
+function ResetRequest({ onEnd }: { readonly onEnd: () => void }) {
+  const { logins } = useService();
   const [isSending, setSending] = useState(false);
   const notify = useNotify();
-  const startAgain = () => setChallenge(undefined);
-  const logIn = async ({ code = '', ...fields }: LoginParams) => {
+  const send = async ({ email = '' }: Readonly<Record<string, string>>) => {
     setSending(true);
     try {
-      await login(challenge === undefined ? fields : { challenge, code });
-      startAgain();
+      await logins.requestReset(email);
+      notify('If this address has an account, a mail with a link to a new password is on its way.');
+      onEnd();
     } catch (error) {
-      const next = (error as Partial<ChallengeError>).challenge;
-      if (next === undefined) notify((error as Error).message, { type: 'error' });
-      else setChallenge(next);
-    } finally {
+      notify((error as Error).message, { type: 'error' });
       setSending(false);
     }
   };
-  return { challenge, isSending, logIn, startAgain };
-}
-
-function LoginFields({ hasChallenge }: { readonly hasChallenge: boolean }) {
   return (
-    <FirstFocus>
-      {hasChallenge ? (
-        <TextInput
-          source="code"
-          label="Code"
-          helperText="Of your authenticator app, or a recovery code"
-          autoComplete="one-time-code"
-          validate={required()}
-        />
-      ) : (
-        <>
-          <TextInput source="username" label="ra.auth.username" autoComplete="username" validate={required()} />
-          <PasswordInput
-            source="password"
-            label="ra.auth.password"
-            autoComplete="current-password"
-            validate={required()}
-          />
-        </>
-      )}
-    </FirstFocus>
+    <LoginForm onSubmit={send}>
+      <FirstFocus>
+        <TextInput source="email" type="email" autoComplete="email" validate={[required(), isEmail()]} />
+      </FirstFocus>
+      <TextButton type="submit" variant="contained" size="medium" label="Send a link" disabled={isSending} />
+      <TextButton label="ra.action.cancel" onClick={onEnd} />
+    </LoginForm>
   );
 }

@@ -1,18 +1,13 @@
 /** Connects an interface to a service: its providers, and the resources that the user may read. */
 import { createPermissions, isObject, resolveUrl, sharedClient, succeed } from 'declarest-client/providers';
-import {
-  authProvider,
-  type AuthProviderOptions,
-  dataProvider,
-  type DeclarestAuthProvider,
-  type DeclarestDataProvider,
-} from 'ra-data-declarest';
+import { authProvider, dataProvider, type DeclarestAuthProvider, type DeclarestDataProvider } from 'ra-data-declarest';
 import { describeService, type ResourceDescription, type ServiceDescription } from 'ra-data-declarest/description';
 import { createContext, useContext } from 'react';
 
 import { withAccounts } from './accounts.js';
+import { type ConnectedLogins, connectLogins, type LoginOptions } from './logins.js';
 
-export interface ServiceOptions extends Pick<AuthProviderOptions, 'authUrl' | 'loginField'> {
+export interface ServiceOptions extends LoginOptions {
   /** The base of the resources: `https://shop.example/api`. */
   readonly url: string;
   /**
@@ -31,11 +26,13 @@ export interface Service {
   readonly resources: readonly ResourceDescription[];
   /** Why there is no interface for this user. */
   readonly refusal: string | undefined;
+  readonly logins: ConnectedLogins;
 }
 
 const REFUSED = 'This user may not use the interface. Log in as a user whose role has access to it.';
 
-export function connectService({ url, document, ...options }: ServiceOptions): Service {
+/** @param returned the address to which a provider has sent the user back */
+export function connectService({ url, document, ...options }: ServiceOptions, returned?: string): Service {
   const client = sharedClient(url, {});
   const { href, pathname } = resolveUrl(client.url);
   let resources: readonly ResourceDescription[] = [];
@@ -68,6 +65,7 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
     resources.some(({ name, accounts }) => name === resource && accounts),
   );
   const auth = authProvider(url, { ...options, document: load });
+  const logins = connectLogins(client, options, returned);
   const mayDo = createPermissions(client, { ...options, document: load });
 
   const describe = async (): Promise<void> => {
@@ -91,9 +89,12 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
     auth: {
       ...auth,
       login: async (params) => {
-        await auth.login(params);
+        const result = await auth.login(params);
         loginName = params.username;
+        return result;
       },
+      // A login that has ended may be stored still: the login page finishes the other one.
+      checkAuth: (params) => (logins.hasReturn ? Promise.reject({ message: false }) : auth.checkAuth(params)),
       // The next user may have another role.
       logout: (params) => {
         loginName = undefined;
@@ -131,6 +132,7 @@ export function connectService({ url, document, ...options }: ServiceOptions): S
     get refusal() {
       return refusal;
     },
+    logins,
   };
 }
 
