@@ -43,11 +43,9 @@ export function readBody(task: Task, body: JsonObject, kind: WriteKind, source =
   const mayWrite = kind === 'create' ? permissions.canInsert : permissions.canUpdate;
   // An instance was made by a ValidationPipe, or by code of the application. A merge patch is transformed when it is merged.
   const isMade = isServer || body instanceof plan.options.entity;
-  const { values, errors: wrong } = transform(
-    plan,
-    read.values,
-    (field, value) => !isMade && mayWrite(field) && (kind !== 'patch' || !isMerged(value)),
-  );
+  const isMergedLater = (value: unknown): boolean => kind === 'patch' && isMerged(value);
+  const isSent = (field: Field, value: unknown): boolean => !isMade && mayWrite(field) && !isMergedLater(value);
+  const { values, errors: wrong } = transform(plan, read.values, isSent);
   for (const [field, value] of values) {
     if (!fixed.has(field)) continue;
     const expected: unknown = field.type.write(fixed.get(field));

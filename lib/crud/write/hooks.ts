@@ -53,13 +53,10 @@ export const storedRecord = ({ plan: { schema }, view }: Task): RecordRequest =>
   fields: schema.fields.filter(({ readable }) => readable),
 });
 
+type WhenHook = 'whenCreated' | 'whenUpdated' | 'whenRestored';
+
 /** Calls a hook before the commit. A record that the caller does not see any more is refused later. @throws what it throws */
-export async function runWhen(
-  task: Task,
-  name: 'whenCreated' | 'whenUpdated' | 'whenRestored',
-  key: unknown,
-  before?: object,
-): Promise<void> {
+export async function runWhen(task: Task, name: WhenHook, key: unknown, before?: object): Promise<void> {
   const hook = task.call.hooks[name] as ((...given: readonly unknown[]) => unknown) | undefined;
   const record = hook && (await find(task, key, { request: storedRecord(task) }));
   if (record) await hook(record, ...(before ? [before] : []), contextOf(task));

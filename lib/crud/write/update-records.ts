@@ -117,11 +117,7 @@ const isUnlocked = ({ plan, call: { hooks } }: Task): boolean =>
   plan.store.runsAppCode.has('update') && !hooks.beforeUpdate && !hooks.whenUpdated;
 
 /** @param current the stored records, where they have to be known @throws 400 naming every wrong field */
-async function checkUpdates(
-  task: Task,
-  { targets, sent, nameOf }: Updates,
-  current: readonly object[],
-): Promise<Change[]> {
+async function checkUpdates(task: Task, { targets, sent, nameOf }: Updates, current: readonly object[]) {
   const changes = await checkItems(targets, nameOf, ({ key }, index) =>
     checkChanged(task, sent[index] as Sent, current[index], key),
   );

@@ -6,7 +6,7 @@ import { isMysql, isPostgres } from '../../entities/database-family.js';
 import { keyText } from '../../entities/entity-key.js';
 import type { Field } from '../../entities/entity-schema.js';
 import { isKnownTo, type Permissions } from '../../entities/permissions.js';
-import { DATABASE_DEFAULT, type CheckResult, type Values } from '../../entities/record-input.js';
+import type { CheckResult, Values } from '../../entities/record-input.js';
 import type { FieldError } from '../../http/failure.js';
 import type { SchemaIssue } from '../declare/standard-schema.js';
 import type { Plan } from '../plan/plan.js';
@@ -70,9 +70,15 @@ export async function validate(plan: Plan, entity: object, checked: CheckResult,
   const errors = [...unknown, ...checked.errors.filter(({ field }) => !named.has(field))];
   const validator = await plan.loadValidator();
   if (validator) {
-    const found = await validator(fill(entity, withoutDefaults(values)));
-    errors.push(...errorsOfOtherFields(found, values, errors));
+    const check = async (given: Values) => errorsOfOtherFields(await validator(fill(entity, given)), values, errors);
+    const found = await check(withoutDefaults(values));
     values = valuesOfEntity(entity, values);
+    const isWrong = ({ name }: Field): boolean => found.some(({ field }) => field === name);
+    const texts = [...values].filter(([field, value]) => isDecimalText(field, value) && isWrong(field));
+    const asNumbers = texts.length > 0 ? await check(new Map(texts.map(([field, text]) => [field, Number(text)]))) : [];
+    fill(entity, new Map(texts));
+    const isText = (error: FieldError): boolean => texts.some(([{ name }]) => name === error.field);
+    errors.push(...found.filter((error) => !isText(error)), ...asNumbers.filter(isText));
   }
   if (errors.length > 0) throw new BadRequestException({ message: `${plan.schema.name} is not valid`, errors });
   return values;
@@ -92,12 +98,15 @@ const errorOf = ({ path = [], message }: SchemaIssue): FieldError => ({
   message,
 });
 
+/** Decorators such as `@Min()` take no text: a decimal or an integer of 64 bits is valid by its text or by its number. */
+const isDecimalText = ({ type }: Field, value: unknown): boolean =>
+  type.comparison === 'exact number' && typeof value === 'string';
+
 /** The errors of class-validator for fields that have no error yet. */
 function errorsOfOtherFields(found: readonly FieldError[], values: Values, known: readonly FieldError[]): FieldError[] {
   const named = new Set(known.map(({ field }) => field));
   // Values that the database fills in cannot be checked.
-  const sent = [...values].flatMap(([field, value]) => (value === DATABASE_DEFAULT ? [] : [field]));
-  const byProperty = new Map(sent.map(({ property, name }) => [property, name]));
+  const byProperty = new Map([...withoutDefaults(values).keys()].map(({ property, name }) => [property, name]));
   return found.flatMap(({ field, message }) => {
     const name = byProperty.get(field) ?? (byProperty.has(field.split('.')[0] ?? '') ? field : undefined);
     return name === undefined || named.has(name) ? [] : [{ field: name, message }];
