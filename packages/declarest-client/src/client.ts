@@ -154,7 +154,7 @@ export interface Client<Paths extends object = AnyPaths, Base extends string = B
 export const createClient = <Paths extends object = AnyPaths, Base extends string = BaseOf<Paths>>(
   url: string,
   options: ClientOptions = {},
-): Client<Paths, Base> => buildClient(url, options, 'client') as Client<Paths, Base>;
+): Client<Paths, Base> => buildClient(url, options, 'client') as unknown as Client<Paths, Base>;
 
 const failureOfStream = ({ resource }: Request): Failure =>
   new Failure(`The token was replaced while "${resource}" was sent. Send it again, with another stream.`, 401);
