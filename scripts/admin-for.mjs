@@ -239,7 +239,7 @@ async function useInterface() {
     await page.getByRole('combobox', { name: 'Category' }).click();
     await page.getByRole('option', { name: 'Kitchen' }).click();
     await save();
-    await notified('Element created');
+    await notified('Milk jug is created');
     await page.waitForURL(/#\/products\/\d+$/);
     const [jug] = (await send('GET', '/products?filter[name]=Milk%20jug')).data;
     assert.deepEqual([jug.price, jug.stock, jug.categoryId], [18.5, 3, 1]);
@@ -267,7 +267,7 @@ async function useInterface() {
     assert.equal(await dialog.getByRole('radio').count(), 4);
     await dialog.getByRole('radio', { name: 'Theirs: Their notebook' }).check();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await notified('Element updated');
+    await notified('Their notebook is saved');
     await dialog.waitFor({ state: 'detached' });
     assert.deepEqual([await input('name').inputValue(), await input('stock').inputValue()], ['Their notebook', '77']);
     const { name, price, stock, description } = (await send('GET', '/products/5')).data;
@@ -280,8 +280,8 @@ async function useInterface() {
     await page.getByText('Pours well').waitFor();
     await input('price').fill('36');
     await save();
-    await notified('Element updated');
-    await page.waitForURL(/#\/products(\?.*)?$/);
+    await notified('Teapot is saved');
+    await page.waitForURL(/#\/products\?/);
     assert.equal((await send('GET', '/products/1')).data.price, 36);
   });
   await step('keeps what is typed: offline, at the end of a session, and when the page is left', async () => {
@@ -539,7 +539,7 @@ async function useArticles() {
     await page.getByRole('link', { name: 'Create' }).click();
     await input('title').fill('Fourth');
     await save();
-    await notified('Element created');
+    await notified('Fourth is created');
     assert.equal((await article(4)).featured, null);
     await page.goto(`${address}#/articles/1`);
     await page.getByRole('combobox', { name: 'Featured' }).click();
@@ -547,7 +547,7 @@ async function useArticles() {
     await page.getByRole('combobox', { name: 'State' }).click();
     await page.getByRole('listbox').getByText('None').click();
     await save();
-    await notified('Element updated');
+    await notified('First is saved');
     const { featured, state } = await article(1);
     assert.deepEqual([featured, state], [null, null]);
     await open('articles');
@@ -583,7 +583,7 @@ async function useArticles() {
     await page.getByRole('option', { name: 'T-117' }).click();
     await check('chips');
     await save();
-    await notified('Element updated');
+    await notified('First is saved');
     assert.deepEqual((await article(1)).tagsIds, [1, 2, 117]);
     await open('articles');
     await rowOf('First').getByText('T-117').waitFor();
@@ -624,7 +624,7 @@ async function useArticles() {
     assert.equal(await page.getByRole('link', { name: 'Second' }).count(), 0);
     await check('deleted');
     await rowOf('Second').getByRole('button', { name: 'Restore' }).click();
-    await notified('The record is restored');
+    await notified('Second is restored');
     await page.getByText('1-1 of 1').waitFor();
     assert.equal((await article(2)).title, 'Second');
     await rowOf('Third').getByRole('button', { name: 'Delete for good' }).click();
@@ -646,7 +646,7 @@ async function useArticles() {
     await choose('Replace photo', 'large.png', Buffer.concat([await png(30, 20), Buffer.alloc(20_000)]));
     await page.getByRole('alert').getByText('must have at most 20000 bytes').waitFor();
     await save();
-    await notified('Element updated');
+    await notified('With a picture is saved');
     await page.waitForURL(/#\/articles(\?.*)?$/);
     await open('articles');
     const { title, photo } = await article(1);
@@ -694,7 +694,7 @@ async function useArticles() {
     await page.getByRole('button', { name: 'End all sessions of a user' }).click();
     await dialog.getByText('End all sessions of a user').waitFor();
     await dialog.getByRole('button', { name: 'Confirm' }).click();
-    await notified('Done');
+    await notified('End all sessions of a user: done');
     await dialog.waitFor({ state: 'detached' });
     const waysIn = await send('GET', `/auth/users/${user.id}/ways-in`, undefined, token);
     assert.deepEqual(waysIn.data, []);
@@ -704,7 +704,7 @@ async function useArticles() {
     await input('role').fill('WRITER');
     await page.getByRole('switch', { name: 'Active' }).uncheck();
     await save();
-    await notified('Element updated');
+    await notified(`${WRITER.email} is saved`);
     await page.waitForURL(/#\/auth\/users(\?.*)?$/);
     const [{ role, active }] = (await send('GET', '/auth/users?q=wim', undefined, token)).data;
     assert.deepEqual([role, active], ['WRITER', false]);

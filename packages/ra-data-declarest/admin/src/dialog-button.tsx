@@ -30,7 +30,7 @@ export function DialogButton({ label, title, method, path, children }: DialogBut
     try {
       const body = Children.count(children) > 0 ? { json: toValues(values) } : {};
       const answer = await data.custom<{ readonly message?: string } | undefined>(path, { method, ...body });
-      notify(answer.data?.message ?? 'Done');
+      notify(answer.data?.message ?? `${label}: done`);
       setOpen(false);
       refresh();
       return undefined;
