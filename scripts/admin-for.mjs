@@ -274,7 +274,7 @@ async function useInterface() {
     assert.deepEqual([name, price, stock, description], ['Their notebook', 11, 77, 'Ruled']);
     await send('PATCH', '/products/5', { name: 'Notebook', price: 8, stock: 40 }, token);
   });
-  await step('edits a product, and shows its reviews', async () => {
+  await step('edits a product, shows its reviews, and goes back to the filtered list', async () => {
     await open('products', { filter: { q: 'Teapot' } });
     await rowOf('Teapot').getByText('Teapot').click();
     await page.getByText('Pours well').waitFor();
@@ -283,6 +283,31 @@ async function useInterface() {
     await notified('Teapot is saved');
     await page.waitForURL(/#\/products\?/);
     assert.equal((await send('GET', '/products/1')).data.price, 36);
+    await page.getByText('1-1 of 1').waitFor();
+  });
+  await step('opens whole lists from the menu and from the first page', async () => {
+    const search = page.getByPlaceholder('Search');
+    const whole = async () => {
+      await page.getByText('1-10 of 13').waitFor();
+      assert.equal(await search.inputValue(), '');
+    };
+    await openFromMenu('Products');
+    await whole();
+    await search.fill('Teapot');
+    await page.getByText('1-1 of 1').waitFor();
+    await rowOf('Teapot').getByText('Teapot').click();
+    await page.getByText('Pours well').waitFor();
+    await page.goBack();
+    await page.getByText('1-1 of 1').waitFor();
+    await openFromMenu('Dashboard');
+    await page.getByRole('main').getByRole('link', { name: 'Products' }).click();
+    await whole();
+    await page.getByRole('columnheader', { name: 'Price' }).locator('span').first().click();
+    await page.getByRole('button', { name: 'Go to next page' }).click();
+    await page.getByText('11-13 of 13').waitFor();
+    await openFromMenu('Products');
+    await whole();
+    await rowOf('Teapot').waitFor();
   });
   await step('keeps what is typed: offline, at the end of a session, and when the page is left', async () => {
     await page.goto(`${address}#/products/3`);
