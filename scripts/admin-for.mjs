@@ -619,6 +619,7 @@ async function useArticles() {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await dialog.getByText('Required').waitFor();
+    await dialog.getByText('First', { exact: true }).waitFor();
     await input('place').fill('Ulm');
     await input('copies').fill('7');
     await check('publish');
@@ -706,6 +707,7 @@ async function useArticles() {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await dialog.getByText('required').waitFor();
+    await dialog.getByText(WRITER.email).waitFor();
     await check('revoke');
     await input('password').fill('a wrong password');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
@@ -718,6 +720,7 @@ async function useArticles() {
     await send('POST', '/auth/login', WRITER);
     await page.getByRole('button', { name: 'End all sessions of a user' }).click();
     await dialog.getByText('End all sessions of a user').waitFor();
+    await dialog.getByText(WRITER.email).waitFor();
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await notified('End all sessions of a user: done');
     await dialog.waitFor({ state: 'detached' });
