@@ -726,6 +726,9 @@ async function useArticles() {
     await dialog.waitFor({ state: 'detached' });
     const waysIn = await send('GET', `/auth/users/${user.id}/ways-in`, undefined, token);
     assert.deepEqual(waysIn.data, []);
+    const suggested = () => input('role').evaluate(({ list }) => Array.from(list.options, ({ value }) => value));
+    assert.deepEqual(await suggested(), ['ADMIN', 'USER']);
+    await page.getByText('For example ADMIN, USER').waitFor();
     await input('role').fill('');
     await save();
     await page.locator('p.Mui-error').getByText('required').waitFor();
@@ -743,6 +746,10 @@ async function useArticles() {
     await page.getByRole('option', { name: 'Yes' }).click();
     await rowOf(WRITER.email).waitFor({ state: 'detached' });
     await rowOf(BOSS.email).waitFor();
+    await addFilter('Role');
+    await input('role').fill('WRITER');
+    await page.getByText('No Users found using the current filters').waitFor();
+    assert.deepEqual(await suggested(), ['ADMIN', 'USER']);
     await send('PATCH', `/auth/users/${user.id}`, { active: true }, token);
   });
   await step('hides the users of the accounts from who may not list them', async () => {

@@ -35,6 +35,7 @@ import { parseBigInteger } from './big-integer.js';
 import { StoredFileField, StoredFileInput } from './files.js';
 import { JsonInput } from './json-input.js';
 import { moneyOf } from './money.js';
+import { SuggestedInput } from './suggested-input.js';
 
 type Resources = readonly ResourceDescription[];
 
@@ -150,10 +151,11 @@ interface InputProps {
 }
 
 export function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {
-  const { kind, isNullable, choices = [], currency } = field;
+  const { kind, isNullable, choices = [], currency, suggestions } = field;
   const key = props.source;
   const reference = referenceOf(field, resources);
   if (reference) return referenceInput(reference, props, kind === 'references');
+  if (suggestions) return <SuggestedInput key={key} {...props} suggestions={suggestions} />;
   const unit = currency !== undefined && { helperText: currency };
   if (kind === 'number') return <NumberInput key={key} {...props} {...unit} />;
   if (kind === 'big integer') return <TextInput key={key} {...props} parse={parseBigInteger} />;
