@@ -593,7 +593,8 @@ async function useArticles() {
   });
   await step('shows amounts in their currency, and filters by the bounds of a decimal', async () => {
     await open('articles');
-    await rowOf('First').getByText('€5.25', { exact: true }).waitFor();
+    const price = rowOf('First').getByRole('cell', { name: '€5.25', exact: true });
+    assert.equal(await price.evaluate((cell) => getComputedStyle(cell).textAlign), 'right');
     await addFilter('Price from');
     await input('price_gte').fill('5.30');
     await page.getByText('1-1 of 1').waitFor();

@@ -118,8 +118,14 @@ export function value(field: FieldDescription, resources: Resources): ReactEleme
   if (name === 'id') return <TextField key={name} {...props} />;
   if (currency)
     return (
-      <FunctionField key={name} {...props} render={(record: RaRecord) => moneyOf(valueAt(record, name), currency)} />
+      <FunctionField
+        key={name}
+        {...props}
+        textAlign="right"
+        render={(record: RaRecord) => moneyOf(valueAt(record, name), currency)}
+      />
     );
+  if (kind === 'decimal' || kind === 'big integer') return <TextField key={name} {...props} textAlign="right" />;
   if (kind === 'number') return <NumberField key={name} {...props} />;
   if (kind === 'boolean') return <BooleanField key={name} {...props} />;
   if (kind === 'date') return <DateField key={name} {...props} />;
