@@ -563,6 +563,7 @@ async function useArticles() {
   await step('leaves a boolean empty, and empties it and a choice', async () => {
     await page.getByRole('link', { name: 'Create' }).click();
     await input('title').fill('Fourth');
+    assert.equal(await page.getByRole('combobox', { name: 'Featured' }).textContent(), 'Unknown');
     await save();
     await notified('Fourth is created');
     assert.equal((await article(4)).featured, null);
@@ -571,6 +572,9 @@ async function useArticles() {
     await page.getByRole('option', { name: 'Unknown' }).click();
     await page.getByRole('combobox', { name: 'State' }).click();
     await page.getByRole('listbox').getByText('None').click();
+    const chosen = ['Featured', 'State'].map((name) => page.getByRole('combobox', { name }).textContent());
+    assert.deepEqual(await Promise.all(chosen), ['Unknown', 'None']);
+    await check('emptied');
     await save();
     await notified('First is saved');
     const { featured, state } = await article(1);

@@ -156,6 +156,9 @@ interface InputProps {
   readonly defaultValue?: FieldDescription['initial'];
 }
 
+/** The words for no value, in place of the label. */
+const SHOWN_EMPTY = { select: { displayEmpty: true }, inputLabel: { shrink: true } };
+
 export function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {
   const { kind, isNullable, choices = [], currency, suggestions } = field;
   const key = props.source;
@@ -165,10 +168,11 @@ export function inputOf(field: FieldDescription, resources: Resources, props: In
   const unit = currency !== undefined && { helperText: currency };
   if (kind === 'number') return <NumberInput key={key} {...props} {...unit} />;
   if (kind === 'big integer') return <TextInput key={key} {...props} parse={parseBigInteger} />;
-  if (kind === 'boolean' && isNullable) return <NullableBooleanInput key={key} {...props} nullLabel="Unknown" />;
+  if (kind === 'boolean' && isNullable)
+    return <NullableBooleanInput key={key} {...props} nullLabel="Unknown" slotProps={SHOWN_EMPTY} />;
   if (kind === 'boolean') return <BooleanInput key={key} {...props} />;
   if (kind === 'choice') {
-    const empty = isNullable && { emptyText: 'None' };
+    const empty = isNullable && { emptyText: 'None', slotProps: SHOWN_EMPTY };
     return <SelectInput key={key} {...props} {...empty} choices={namedChoices(choices)} translateChoice={false} />;
   }
   if (kind === 'date') return <DateInput key={key} {...props} />;
