@@ -61,7 +61,14 @@ interface PictureProps extends StoredFileProps {
 }
 
 const SMALL = { maxWidth: 96, height: 48, objectFit: 'contain' } as const;
-const LARGE = { maxWidth: '100%', maxHeight: 320 } as const;
+/** The height stays the same when the picture is there. */
+const LARGE = {
+  display: 'block',
+  maxWidth: '100%',
+  height: 240,
+  objectFit: 'scale-down',
+  objectPosition: 'left top',
+} as const;
 
 /** A request of `<img>` would have no token. */
 function Picture({ resource, record, source, stored, isScaled, isSmall }: PictureProps) {
