@@ -785,6 +785,8 @@ async function useArticles() {
 async function checkPages(pages) {
   for (const [scheme, width] of [
     ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
     ['dark', 390],
   ])
     await step(`passes axe on every page, fits, and leaves the console silent: ${scheme}, ${width} px`, async () => {
