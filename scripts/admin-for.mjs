@@ -239,7 +239,7 @@ async function useInterface() {
     await page.getByRole('combobox', { name: 'Category' }).click();
     await page.getByRole('option', { name: 'Kitchen' }).click();
     await save();
-    await notified('Element created');
+    await notified('Milk jug is created');
     await page.waitForURL(/#\/products\/\d+$/);
     const [jug] = (await send('GET', '/products?filter[name]=Milk%20jug')).data;
     assert.deepEqual([jug.price, jug.stock, jug.categoryId], [18.5, 3, 1]);
@@ -267,22 +267,47 @@ async function useInterface() {
     assert.equal(await dialog.getByRole('radio').count(), 4);
     await dialog.getByRole('radio', { name: 'Theirs: Their notebook' }).check();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await notified('Element updated');
+    await notified('Their notebook is saved');
     await dialog.waitFor({ state: 'detached' });
     assert.deepEqual([await input('name').inputValue(), await input('stock').inputValue()], ['Their notebook', '77']);
     const { name, price, stock, description } = (await send('GET', '/products/5')).data;
     assert.deepEqual([name, price, stock, description], ['Their notebook', 11, 77, 'Ruled']);
     await send('PATCH', '/products/5', { name: 'Notebook', price: 8, stock: 40 }, token);
   });
-  await step('edits a product, and shows its reviews', async () => {
+  await step('edits a product, shows its reviews, and goes back to the filtered list', async () => {
     await open('products', { filter: { q: 'Teapot' } });
     await rowOf('Teapot').getByText('Teapot').click();
     await page.getByText('Pours well').waitFor();
     await input('price').fill('36');
     await save();
-    await notified('Element updated');
-    await page.waitForURL(/#\/products(\?.*)?$/);
+    await notified('Teapot is saved');
+    await page.waitForURL(/#\/products\?/);
     assert.equal((await send('GET', '/products/1')).data.price, 36);
+    await page.getByText('1-1 of 1').waitFor();
+  });
+  await step('opens whole lists from the menu and from the first page', async () => {
+    const search = page.getByPlaceholder('Search');
+    const whole = async () => {
+      await page.getByText('1-10 of 13').waitFor();
+      assert.equal(await search.inputValue(), '');
+    };
+    await openFromMenu('Products');
+    await whole();
+    await search.fill('Teapot');
+    await page.getByText('1-1 of 1').waitFor();
+    await rowOf('Teapot').getByText('Teapot').click();
+    await page.getByText('Pours well').waitFor();
+    await page.goBack();
+    await page.getByText('1-1 of 1').waitFor();
+    await openFromMenu('Dashboard');
+    await page.getByRole('main').getByRole('link', { name: 'Products' }).click();
+    await whole();
+    await page.getByRole('columnheader', { name: 'Price' }).locator('span').first().click();
+    await page.getByRole('button', { name: 'Go to next page' }).click();
+    await page.getByText('11-13 of 13').waitFor();
+    await openFromMenu('Products');
+    await whole();
+    await rowOf('Teapot').waitFor();
   });
   await step('keeps what is typed: offline, at the end of a session, and when the page is left', async () => {
     await page.goto(`${address}#/products/3`);
@@ -538,16 +563,20 @@ async function useArticles() {
   await step('leaves a boolean empty, and empties it and a choice', async () => {
     await page.getByRole('link', { name: 'Create' }).click();
     await input('title').fill('Fourth');
+    assert.equal(await page.getByRole('combobox', { name: 'Featured' }).textContent(), 'Unknown');
     await save();
-    await notified('Element created');
+    await notified('Fourth is created');
     assert.equal((await article(4)).featured, null);
     await page.goto(`${address}#/articles/1`);
     await page.getByRole('combobox', { name: 'Featured' }).click();
     await page.getByRole('option', { name: 'Unknown' }).click();
     await page.getByRole('combobox', { name: 'State' }).click();
     await page.getByRole('listbox').getByText('None').click();
+    const chosen = ['Featured', 'State'].map((name) => page.getByRole('combobox', { name }).textContent());
+    assert.deepEqual(await Promise.all(chosen), ['Unknown', 'None']);
+    await check('emptied');
     await save();
-    await notified('Element updated');
+    await notified('First is saved');
     const { featured, state } = await article(1);
     assert.deepEqual([featured, state], [null, null]);
     await open('articles');
@@ -568,7 +597,8 @@ async function useArticles() {
   });
   await step('shows amounts in their currency, and filters by the bounds of a decimal', async () => {
     await open('articles');
-    await rowOf('First').getByText('€5.25', { exact: true }).waitFor();
+    const price = rowOf('First').getByRole('cell', { name: '€5.25', exact: true });
+    assert.equal(await price.evaluate((cell) => getComputedStyle(cell).textAlign), 'right');
     await addFilter('Price from');
     await input('price_gte').fill('5.30');
     await page.getByText('1-1 of 1').waitFor();
@@ -583,7 +613,7 @@ async function useArticles() {
     await page.getByRole('option', { name: 'T-117' }).click();
     await check('chips');
     await save();
-    await notified('Element updated');
+    await notified('First is saved');
     assert.deepEqual((await article(1)).tagsIds, [1, 2, 117]);
     await open('articles');
     await rowOf('First').getByText('T-117').waitFor();
@@ -594,6 +624,7 @@ async function useArticles() {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await dialog.getByText('Required').waitFor();
+    await dialog.getByText('First', { exact: true }).waitFor();
     await input('place').fill('Ulm');
     await input('copies').fill('7');
     await check('publish');
@@ -624,7 +655,7 @@ async function useArticles() {
     assert.equal(await page.getByRole('link', { name: 'Second' }).count(), 0);
     await check('deleted');
     await rowOf('Second').getByRole('button', { name: 'Restore' }).click();
-    await notified('The record is restored');
+    await notified('Second is restored');
     await page.getByText('1-1 of 1').waitFor();
     assert.equal((await article(2)).title, 'Second');
     await rowOf('Third').getByRole('button', { name: 'Delete for good' }).click();
@@ -646,7 +677,7 @@ async function useArticles() {
     await choose('Replace photo', 'large.png', Buffer.concat([await png(30, 20), Buffer.alloc(20_000)]));
     await page.getByRole('alert').getByText('must have at most 20000 bytes').waitFor();
     await save();
-    await notified('Element updated');
+    await notified('With a picture is saved');
     await page.waitForURL(/#\/articles(\?.*)?$/);
     await open('articles');
     const { title, photo } = await article(1);
@@ -655,8 +686,18 @@ async function useArticles() {
     assert.equal(height, 48);
     await page.goto(`${address}#/articles/1/show`);
     assert.equal(await widthOf('desk.png'), 30);
+    let release;
+    const held = new Promise((resolve) => (release = resolve));
+    await page.route('**/articles/1/photo*', (route) => held.then(() => route.continue()));
     await page.goto(`${address}#/articles/1`);
-    await page.getByRole('button', { name: 'Remove photo' }).click();
+    const remove = page.getByRole('button', { name: 'Remove photo' });
+    const { y } = await remove.boundingBox();
+    release();
+    await widthOf('desk.png');
+    assert.equal((await remove.boundingBox()).y, y);
+    await page.unroute('**/articles/1/photo*');
+    await remove.click();
+    await notified('The photo is removed');
     await page.getByRole('button', { name: 'Choose photo' }).waitFor();
     assert.equal(await page.getByRole('img', { name: 'desk.png' }).count(), 0);
     assert.equal((await article(1)).photo, null);
@@ -681,6 +722,7 @@ async function useArticles() {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await dialog.getByText('required').waitFor();
+    await dialog.getByText(WRITER.email).waitFor();
     await check('revoke');
     await input('password').fill('a wrong password');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
@@ -693,18 +735,22 @@ async function useArticles() {
     await send('POST', '/auth/login', WRITER);
     await page.getByRole('button', { name: 'End all sessions of a user' }).click();
     await dialog.getByText('End all sessions of a user').waitFor();
+    await dialog.getByText(WRITER.email).waitFor();
     await dialog.getByRole('button', { name: 'Confirm' }).click();
-    await notified('Done');
+    await notified('End all sessions of a user: done');
     await dialog.waitFor({ state: 'detached' });
     const waysIn = await send('GET', `/auth/users/${user.id}/ways-in`, undefined, token);
     assert.deepEqual(waysIn.data, []);
+    const suggested = () => input('role').evaluate(({ list }) => Array.from(list.options, ({ value }) => value));
+    assert.deepEqual(await suggested(), ['ADMIN', 'USER']);
+    await page.getByText('For example ADMIN, USER').waitFor();
     await input('role').fill('');
     await save();
     await page.locator('p.Mui-error').getByText('required').waitFor();
     await input('role').fill('WRITER');
     await page.getByRole('switch', { name: 'Active' }).uncheck();
     await save();
-    await notified('Element updated');
+    await notified(`${WRITER.email} is saved`);
     await page.waitForURL(/#\/auth\/users(\?.*)?$/);
     const [{ role, active }] = (await send('GET', '/auth/users?q=wim', undefined, token)).data;
     assert.deepEqual([role, active], ['WRITER', false]);
@@ -715,6 +761,10 @@ async function useArticles() {
     await page.getByRole('option', { name: 'Yes' }).click();
     await rowOf(WRITER.email).waitFor({ state: 'detached' });
     await rowOf(BOSS.email).waitFor();
+    await addFilter('Role');
+    await input('role').fill('WRITER');
+    await page.getByText('No Users found using the current filters').waitFor();
+    assert.deepEqual(await suggested(), ['ADMIN', 'USER']);
     await send('PATCH', `/auth/users/${user.id}`, { active: true }, token);
   });
   await step('hides the users of the accounts from who may not list them', async () => {
@@ -735,6 +785,8 @@ async function useArticles() {
 async function checkPages(pages) {
   for (const [scheme, width] of [
     ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
     ['dark', 390],
   ])
     await step(`passes axe on every page, fits, and leaves the console silent: ${scheme}, ${width} px`, async () => {

@@ -1,4 +1,5 @@
 /** ra-data-declarest/description: what `AdminFor` shows of a service, read from its OpenAPI document. It runs on servers too. */
+import { rolesOf } from './roles.js';
 
 /**
  * `big integer` has 64 bits, which only texts hold exactly, as they do a `decimal`; `choice` has a fixed set of values; `references` are
@@ -45,6 +46,8 @@ export interface FieldDescription {
   readonly writers?: readonly string[];
   /** Of a file. It is written below the record, and never with it. */
   readonly file?: FileDescription;
+  /** Values to choose from, of a text that may have others. */
+  readonly suggestions?: readonly string[];
   /** Of an amount, as ISO 4217 names it: `EUR`. */
   readonly currency?: string;
 }
@@ -182,10 +185,17 @@ export function describeService(
 ): ServiceDescription {
   const { paths = {} } = document as { readonly paths?: Readonly<Record<string, PathItem>> };
   const below = Object.entries(paths).filter(([path]) => path.startsWith(`${base}/`));
-  const access = below.map(([path, item]): [string, Record<string, OperationAccess>] => [path, accessOf(item)]);
-  const resources = describeResources(document, base);
-  expectOneOf('hints', Object.keys(hints), resources);
-  return { resources: resources.map((each) => withHints(each, hints[each.name])), paths: Object.fromEntries(access) };
+  const access = Object.fromEntries(below.map(([path, item]) => [path, accessOf(item)]));
+  const described = describeResources(document, base);
+  expectOneOf('hints', Object.keys(hints), described);
+  const roles = rolesOf(described, access);
+  const resources = described.map((each) => withHints(withRoles(each, roles), hints[each.name]));
+  return { resources, paths: access };
+}
+
+function withRoles(resource: ResourceDescription, suggestions: readonly string[]): ResourceDescription {
+  const fields = resource.fields.map((field) => (field.name === 'role' ? { ...field, suggestions } : field));
+  return resource.accounts ? { ...resource, fields } : resource;
 }
 
 function withHints(resource: ResourceDescription, { label, currency = {} }: ResourceHints = {}): ResourceDescription {

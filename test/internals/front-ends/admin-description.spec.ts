@@ -187,6 +187,26 @@ describe('the resources of the sample', () => {
     expect(resources['users']).not.toHaveProperty('accounts');
   });
 
+  it('suggest the roles that the document names for the users of the accounts', () => {
+    const text = JSON.stringify(document)
+      .replaceAll('Only ADMIN read it.', 'Only AUDITOR read it.')
+      .replaceAll('Only for ADMIN.', 'Only for KEEPER.');
+    const described = JSON.parse(text) as { paths: Record<string, { get: object }> };
+    const access = 'CLERK or "shop \\"keeper\\"", and KEY, and policy owner';
+    described.paths['/api/categories']!.get = { ...described.paths['/api/categories']!.get, 'x-access': { access } };
+    const users = byName(describeService(described, '/api').resources)['auth/users'];
+    expect(fieldOf(users, 'role')?.suggestions).toEqual([
+      'ADMIN',
+      'AUDITOR',
+      'CLERK',
+      'KEEPER',
+      'STAFF',
+      'USER',
+      'shop "keeper"',
+    ]);
+    expect(fieldOf(resources['users'], 'role')).not.toHaveProperty('suggestions');
+  });
+
   it('name the resource whose key is in their path', () => {
     expect(resources['products/:productId/reviews']?.parent).toEqual({ resource: 'products', parameter: 'productId' });
     expect(resources['products']).not.toHaveProperty('parent');

@@ -1,6 +1,6 @@
 /** Buttons for the operations of the application with a record, with a dialog for what each of them takes. */
 import type { ActionDescription, ResourceDescription } from 'ra-data-declarest/description';
-import { type RaRecord, useRecordContext } from 'react-admin';
+import { type RaRecord, useGetRecordRepresentation, useRecordContext } from 'react-admin';
 
 import { DialogButton } from './dialog-button.js';
 import { input, labelOf } from './fields.js';
@@ -21,13 +21,14 @@ interface ActionButtonProps {
 
 function ActionButton({ resource, action: { name, method, title, fields }, record }: ActionButtonProps) {
   const { resources } = useService();
+  const nameOf = useGetRecordRepresentation(resource);
   const mayDo = useMayDo(name, resource);
   if (!mayDo) return null;
   // The path of a deletion names only what is deleted.
   const label = method === 'delete' ? (title ?? `Delete ${labelOf(name).toLowerCase()}`) : labelOf(name);
   const path = `${resource}/${encodeURIComponent(record.id)}/${name}`;
   return (
-    <DialogButton label={label} title={title ?? label} method={method} path={path}>
+    <DialogButton label={label} title={title ?? label} subject={nameOf(record)} method={method} path={path}>
       {fields.map((field) => input(field, resources, true))}
     </DialogButton>
   );

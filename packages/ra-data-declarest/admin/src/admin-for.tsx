@@ -18,6 +18,7 @@ import { Home } from './home.js';
 import { ResourceList } from './list-page.js';
 import { LoginAgain } from './login-again.js';
 import { LoginPage } from './login-page.js';
+import { ServiceMenu } from './menu.js';
 import { ResourceCreate, ResourceEdit, ResourceShow } from './pages.js';
 import { OfflineNotice } from './read-failure.js';
 import { connectService, ServiceContext, type ServiceOptions, useService } from './service.js';
@@ -103,7 +104,7 @@ function ServiceLayout({ children }: { readonly children: ReactNode }) {
   const logOut = useLogout();
   if (refusal === undefined)
     return (
-      <Layout appBar={ServiceBar} sx={SCROLLING}>
+      <Layout appBar={ServiceBar} menu={ServiceMenu} sx={SCROLLING}>
         <OfflineNotice />
         <LoginAgain />
         <UnsavedChanges />

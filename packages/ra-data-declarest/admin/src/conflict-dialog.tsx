@@ -14,6 +14,7 @@ import {
 } from 'react-admin';
 
 import { labelOf, value } from './fields.js';
+import { useNotifyOf } from './record-notices.js';
 import { useService } from './service.js';
 
 interface Attempt extends Conflict<RaRecord> {
@@ -59,6 +60,7 @@ function ConflictDialog({ resource, fields: written, attempt, onError, onSave, c
   const { current, fields, params } = attempt;
   const { resources } = useService();
   const notify = useNotify();
+  const notifyOf = useNotifyOf(resource);
   const [update, { isPending }] = useUpdate();
   const [theirNames, setTheirNames] = useState<readonly string[]>([]);
   const mine = fields.filter(({ isMine }) => isMine);
@@ -77,8 +79,8 @@ function ConflictDialog({ resource, fields: written, attempt, onError, onSave, c
   const save = () => {
     const kept = mine.filter(({ name }) => !theirNames.includes(name)).map((field) => [field.name, field.mine]);
     const data = { ...current, ...Object.fromEntries(kept) } as RaRecord;
-    const onSuccess = () => {
-      notify('ra.notification.updated', { messageArgs: { smart_count: 1 } });
+    const onSuccess = (saved: RaRecord) => {
+      notifyOf(saved, 'saved');
       onSave();
       close();
     };

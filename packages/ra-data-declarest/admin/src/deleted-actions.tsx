@@ -4,6 +4,7 @@ import { DeleteButton, type RaRecord, useNotify, useRecordContext, useRefresh, u
 
 import { useIsNarrow } from './cards.js';
 import { useMayDo } from './permitted.js';
+import { useNotifyOf } from './record-notices.js';
 import { useService } from './service.js';
 import { AS_TEXT, TextButton } from './text-button.js';
 
@@ -21,6 +22,7 @@ export function DeletedActions({ deletion: { field, canRestore }, mayDelete }: D
   const record = useRecordContext<RaRecord>();
   const resource = useResourceContext() ?? '';
   const notify = useNotify();
+  const notifyOf = useNotifyOf(resource);
   const refresh = useRefresh();
   const isNarrow = useIsNarrow();
   const mayRestore = useMayDo('restore', resource) && canRestore;
@@ -28,7 +30,7 @@ export function DeletedActions({ deletion: { field, canRestore }, mayDelete }: D
   const restore = async () => {
     try {
       await data.restore(resource, { id: record.id, previousData: record });
-      notify('The record is restored');
+      notifyOf(record, 'restored');
       refresh();
     } catch (error) {
       notify((error as Error).message, { type: 'error' });

@@ -11,6 +11,8 @@ interface DialogButtonProps {
   readonly label: string;
   /** Of the dialog. */
   readonly title: string;
+  /** The name of what the request changes. */
+  readonly subject: ReactNode;
   readonly method: string;
   /** Below the url of the service. */
   readonly path: string;
@@ -18,7 +20,7 @@ interface DialogButtonProps {
   readonly children: ReactNode;
 }
 
-export function DialogButton({ label, title, method, path, children }: DialogButtonProps) {
+export function DialogButton({ label, title, subject, method, path, children }: DialogButtonProps) {
   const { data } = useService();
   const [isOpen, setOpen] = useState(false);
   const [isSending, setSending] = useState(false);
@@ -30,7 +32,7 @@ export function DialogButton({ label, title, method, path, children }: DialogBut
     try {
       const body = Children.count(children) > 0 ? { json: toValues(values) } : {};
       const answer = await data.custom<{ readonly message?: string } | undefined>(path, { method, ...body });
-      notify(answer.data?.message ?? 'Done');
+      notify(answer.data?.message ?? `${label}: done`);
       setOpen(false);
       refresh();
       return undefined;
@@ -44,6 +46,7 @@ export function DialogButton({ label, title, method, path, children }: DialogBut
   };
   const form = (
     <Form id={formId} record={{}} onSubmit={send} sanitizeEmptyValues>
+      <p style={{ marginTop: 0 }}>{subject}</p>
       <FirstFocus>{children}</FirstFocus>
       {/* Enter submits a form that has a button. */}
       <input type="submit" hidden />

@@ -35,6 +35,7 @@ import { parseBigInteger } from './big-integer.js';
 import { StoredFileField, StoredFileInput } from './files.js';
 import { JsonInput } from './json-input.js';
 import { moneyOf } from './money.js';
+import { SuggestedInput } from './suggested-input.js';
 
 type Resources = readonly ResourceDescription[];
 
@@ -117,8 +118,14 @@ export function value(field: FieldDescription, resources: Resources): ReactEleme
   if (name === 'id') return <TextField key={name} {...props} />;
   if (currency)
     return (
-      <FunctionField key={name} {...props} render={(record: RaRecord) => moneyOf(valueAt(record, name), currency)} />
+      <FunctionField
+        key={name}
+        {...props}
+        textAlign="right"
+        render={(record: RaRecord) => moneyOf(valueAt(record, name), currency)}
+      />
     );
+  if (kind === 'decimal' || kind === 'big integer') return <TextField key={name} {...props} textAlign="right" />;
   if (kind === 'number') return <NumberField key={name} {...props} />;
   if (kind === 'boolean') return <BooleanField key={name} {...props} />;
   if (kind === 'date') return <DateField key={name} {...props} />;
@@ -149,18 +156,23 @@ interface InputProps {
   readonly defaultValue?: FieldDescription['initial'];
 }
 
+/** The words for no value, in place of the label. */
+const SHOWN_EMPTY = { select: { displayEmpty: true }, inputLabel: { shrink: true } };
+
 export function inputOf(field: FieldDescription, resources: Resources, props: InputProps): ReactElement {
-  const { kind, isNullable, choices = [], currency } = field;
+  const { kind, isNullable, choices = [], currency, suggestions } = field;
   const key = props.source;
   const reference = referenceOf(field, resources);
   if (reference) return referenceInput(reference, props, kind === 'references');
+  if (suggestions) return <SuggestedInput key={key} {...props} suggestions={suggestions} />;
   const unit = currency !== undefined && { helperText: currency };
   if (kind === 'number') return <NumberInput key={key} {...props} {...unit} />;
   if (kind === 'big integer') return <TextInput key={key} {...props} parse={parseBigInteger} />;
-  if (kind === 'boolean' && isNullable) return <NullableBooleanInput key={key} {...props} nullLabel="Unknown" />;
+  if (kind === 'boolean' && isNullable)
+    return <NullableBooleanInput key={key} {...props} nullLabel="Unknown" slotProps={SHOWN_EMPTY} />;
   if (kind === 'boolean') return <BooleanInput key={key} {...props} />;
   if (kind === 'choice') {
-    const empty = isNullable && { emptyText: 'None' };
+    const empty = isNullable && { emptyText: 'None', slotProps: SHOWN_EMPTY };
     return <SelectInput key={key} {...props} {...empty} choices={namedChoices(choices)} translateChoice={false} />;
   }
   if (kind === 'date') return <DateInput key={key} {...props} />;

@@ -61,7 +61,14 @@ interface PictureProps extends StoredFileProps {
 }
 
 const SMALL = { maxWidth: 96, height: 48, objectFit: 'contain' } as const;
-const LARGE = { maxWidth: '100%', maxHeight: 320 } as const;
+/** The height stays the same when the picture is there. */
+const LARGE = {
+  display: 'block',
+  maxWidth: '100%',
+  height: 240,
+  objectFit: 'scale-down',
+  objectPosition: 'left top',
+} as const;
 
 /** A request of `<img>` would have no token. */
 function Picture({ resource, record, source, stored, isScaled, isSmall }: PictureProps) {
@@ -147,12 +154,12 @@ function FileChooser({ source, subject, file }: FileChooserProps) {
   const notify = useNotify();
   const refresh = useRefresh();
   if (!record) return null;
-  const change = async (send: () => Promise<unknown>) => {
+  const change = async (send: () => Promise<unknown>, outcome: string) => {
     setSending(true);
     setProblem(undefined);
     try {
       await send();
-      notify('ra.notification.updated', { messageArgs: { smart_count: 1 } });
+      notify(`The ${subject} is ${outcome}`);
       refresh();
     } catch (error) {
       const { message, body } = error as HttpError;
@@ -164,7 +171,7 @@ function FileChooser({ source, subject, file }: FileChooserProps) {
   const params = { id: record.id, field: source, previousData: record };
   const store = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const [chosen] = target.files ?? [];
-    if (chosen) void change(() => data.writeFile(resource, { ...params, file: chosen }));
+    if (chosen) void change(() => data.writeFile(resource, { ...params, file: chosen }), 'stored');
     // Otherwise the same file could not be chosen again.
     target.value = '';
   };
@@ -183,7 +190,7 @@ function FileChooser({ source, subject, file }: FileChooserProps) {
           <TextButton
             label={`Remove ${subject}`}
             disabled={isSending}
-            onClick={() => void change(() => data.deleteFile(resource, params))}
+            onClick={() => void change(() => data.deleteFile(resource, params), 'removed')}
           />
         )}
       </div>

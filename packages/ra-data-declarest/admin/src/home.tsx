@@ -1,8 +1,9 @@
 /** The first page: the resources that the user may read, with the number of their records. */
 import type { ResourceDescription } from 'ra-data-declarest/description';
 import { useEffect, useState } from 'react';
-import { Link, Title, useCreatePath, useGetResourceLabel } from 'react-admin';
+import { Link, Title, useGetResourceLabel } from 'react-admin';
 
+import { useWholeListPath } from './menu.js';
 import { useService } from './service.js';
 
 interface Counted {
@@ -36,11 +37,11 @@ export function Home() {
 function ResourceTile({ resource }: { readonly resource: ResourceDescription }) {
   const { name } = resource;
   const labelOf = useGetResourceLabel();
-  const createPath = useCreatePath();
+  const pathOf = useWholeListPath();
   const count = useCount(resource);
   return (
     <li style={TILE}>
-      <Link to={createPath({ resource: name, type: 'list' })}>{labelOf(name, 2)}</Link>
+      <Link to={pathOf(name)}>{labelOf(name, 2)}</Link>
       <div>{count}</div>
     </li>
   );

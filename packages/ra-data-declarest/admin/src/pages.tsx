@@ -19,7 +19,6 @@ import {
   Toolbar,
   TopToolbar,
   useLocation,
-  useNotify,
   useRecordContext,
   useRedirect,
 } from 'react-admin';
@@ -31,6 +30,7 @@ import { toValues } from './json-input.js';
 import { BELOW_FORM, UNSORTED } from './list-page.js';
 import { useMayDo, useReadFields, useWrittenFields } from './permitted.js';
 import { EditFailure, NoRows, READING, ShowFailure } from './read-failure.js';
+import { useNotifyOf } from './record-notices.js';
 import { ReferringLists } from './referring-lists.js';
 import { useService } from './service.js';
 import { WaysIn } from './ways-in.js';
@@ -43,9 +43,9 @@ interface PageProps {
 const WRITING = { networkMode: 'always' } as const;
 
 /** Leaves a saved form for another page, once the form does not ask about unsaved changes any more. */
-function usePageAfterSave(resource: string, page: 'list' | 'edit' | 'show', message: string) {
+function usePageAfterSave(resource: string, page: 'list' | 'edit' | 'show', outcome: string) {
   const [saved, setSaved] = useState<RaRecord>();
-  const notify = useNotify();
+  const notify = useNotifyOf(resource);
   const redirect = useRedirect();
   useEffect(() => {
     if (saved) redirect(page, resource, saved.id);
@@ -54,7 +54,7 @@ function usePageAfterSave(resource: string, page: 'list' | 'edit' | 'show', mess
   const location = useLocation();
   useEffect(() => setSaved(undefined), [location]);
   const onSuccess = (record: RaRecord) => {
-    notify(message, { messageArgs: { smart_count: 1 } });
+    notify(record, outcome);
     setSaved(record);
   };
   return { isSaved: saved !== undefined, onSuccess };
@@ -65,11 +65,7 @@ export function ResourceCreate({ resource }: PageProps) {
   const fields = useWrittenFields(resource, 'isCreatable');
   // The filters of the list could hide the new record.
   const pageOf = resource.canShow ? 'show' : 'list';
-  const { isSaved, onSuccess } = usePageAfterSave(
-    resource.name,
-    resource.canEdit ? 'edit' : pageOf,
-    'ra.notification.created',
-  );
+  const { isSaved, onSuccess } = usePageAfterSave(resource.name, resource.canEdit ? 'edit' : pageOf, 'created');
   return (
     <Create transform={toValues} mutationOptions={{ ...WRITING, onSuccess }}>
       <SimpleForm sanitizeEmptyValues warnWhenUnsavedChanges={!isSaved}>
@@ -86,7 +82,7 @@ export function ResourceEdit({ resource }: PageProps) {
   const { resources } = useService();
   const fields = useWrittenFields(resource, 'isEditable');
   const mayDelete = useMayDo('delete', resource.name);
-  const { isSaved, onSuccess } = usePageAfterSave(resource.name, 'list', 'ra.notification.updated');
+  const { isSaved, onSuccess } = usePageAfterSave(resource.name, 'list', 'saved');
   const { formKey, onError, dialog } = useConflictDialog(resource, fields);
   const restorable = resource.deletion?.canRestore && {
     confirmContent: 'It can be restored: lists show deleted records by a filter.',

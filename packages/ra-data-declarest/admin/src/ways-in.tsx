@@ -1,5 +1,6 @@
 /** The sessions of a user and other ways in, which an administrator revokes with a proof of the own identity. */
 import type { ResourceDescription } from 'ra-data-declarest/description';
+import type { ReactNode } from 'react';
 import {
   Datagrid,
   DateField,
@@ -10,6 +11,7 @@ import {
   ReferenceManyField,
   TextField,
   TextInput,
+  useGetRecordRepresentation,
   useRecordContext,
 } from 'react-admin';
 
@@ -22,6 +24,7 @@ import { NoRows, READING } from './read-failure.js';
 
 export function WaysIn({ of: { name, accounts } }: { readonly of: ResourceDescription }) {
   const user = useRecordContext();
+  const nameOf = useGetRecordRepresentation(name);
   const mayRead = useMayDo('ways-in', name);
   const proofs = accounts?.proofs;
   if (!proofs || !user || !mayRead) return null;
@@ -33,7 +36,7 @@ export function WaysIn({ of: { name, accounts } }: { readonly of: ResourceDescri
           <DateField source="createdAt" sortable={false} showTime />
           <DateField source="lastUsedAt" sortable={false} showTime />
           <FunctionField label="Details" sortable={false} render={detailsOf} />
-          <RevokeButton path={`${name}/${encodeURIComponent(user.id)}/ways-in`} proofs={proofs} />
+          <RevokeButton user={nameOf(user)} path={`${name}/${encodeURIComponent(user.id)}/ways-in`} proofs={proofs} />
         </Datagrid>
       </ReferenceManyField>
     </Labeled>
@@ -50,18 +53,20 @@ const detailsOf = (way: RaRecord): string =>
     .join(', ');
 
 interface RevokeButtonProps {
+  readonly user: ReactNode;
   /** Of the ways in of the user. */
   readonly path: string;
   readonly proofs: readonly string[];
 }
 
-function RevokeButton({ path, proofs }: RevokeButtonProps) {
+function RevokeButton({ user, path, proofs }: RevokeButtonProps) {
   const way = useRecordContext();
   if (!way) return null;
   return (
     <DialogButton
       label="Revoke"
       title={`Revoke this ${String(way['kind'])}`}
+      subject={user}
       method="delete"
       path={`${path}/${way.id}`}
     >
