@@ -24,7 +24,7 @@ export { logInBy, type LoginBody, type LoginStep } from './logins.js';
 export { changesOf, deletionsOf, readMany, writeMany } from './many.js';
 export { aboutField, readable } from './messages.js';
 export { keyNames, type Keys, withKeys } from './keys.js';
-export { fillPath, parametersOf, recordUrl, resolveUrl } from './paths.js';
+export { accountUrlOf, fillPath, parametersOf, recordUrl, resolveUrl } from './paths.js';
 export { createPermissions, type Owners, type PermissionOptions } from './permissions.js';
 export { createRefusals, type Refusals } from './refusals.js';
 export type { Answer, Request } from './requests.js';

@@ -1,5 +1,5 @@
 /** The ways to log in besides the password: providers, passkeys, and a mail with a link to a new password. */
-import { type Client, succeed } from 'declarest-client/providers';
+import { accountUrlOf, type Client, succeed } from 'declarest-client/providers';
 import type { AuthProviderOptions } from 'ra-data-declarest';
 
 export interface LoginOptions extends Pick<AuthProviderOptions, 'authUrl' | 'loginField'> {
@@ -49,7 +49,7 @@ export function connectLogins(client: Client, options: LoginOptions, returned: s
       return taken;
     },
     requestReset: (email) => {
-      const url = `${authUrl?.replace(/\/$/, '') ?? `${client.url}/auth`}/password/forgot`;
+      const url = `${accountUrlOf(client.url, authUrl)}/password/forgot`;
       return succeed(client, { method: 'POST', url, resource: 'auth', json: { email }, isAnonymous: true });
     },
   };
