@@ -268,8 +268,7 @@ async function useInterface() {
     await dialog.getByRole('radio', { name: 'Theirs: Their notebook' }).check();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await notified('Their notebook is saved');
-    await dialog.waitFor({ state: 'detached' });
-    assert.deepEqual([await input('name').inputValue(), await input('stock').inputValue()], ['Their notebook', '77']);
+    await page.waitForURL(/#\/products(\?.*)?$/);
     const { name, price, stock, description } = (await send('GET', '/products/5')).data;
     assert.deepEqual([name, price, stock, description], ['Their notebook', 11, 77, 'Ruled']);
     await send('PATCH', '/products/5', { name: 'Notebook', price: 8, stock: 40 }, token);
@@ -379,7 +378,7 @@ async function useInterface() {
     requests.length = 0;
     assert.equal(await exported(), before.length + 130);
     assert.deepEqual(requests, ['GET /api/products/export']);
-    await notified('The export is saved');
+    await notified('The export is saved as products.csv');
     await open('products', { filter: { q: 'Bead' } });
     await page.getByText('1-10 of 130').waitFor();
     await page.route(/search\?.*page=2/, async (route) => {
@@ -414,7 +413,7 @@ async function useInterface() {
     await linkTo('Products').click();
     await page.getByText('1-5 of 5').waitFor();
     await open('orders');
-    await addFilter('Placed at to');
+    await addFilter('Placed at up to');
     await input('placedAt_lte').fill('2020-03-08');
     await page.getByText('No Orders found using the current filters').waitFor();
     const today = await page.evaluate(() => new Date().toLocaleDateString('sv'));
@@ -609,14 +608,35 @@ async function useArticles() {
     const tags = page.getByRole('combobox', { name: 'Tags' });
     await page.getByText('EUR', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'T-1', exact: true }).waitFor();
-    await tags.fill('Tag 117');
-    await page.getByRole('option', { name: 'T-117' }).click();
+    await tags.fill('Tag 4711');
+    await page.getByRole('option', { name: 'T-4711' }).click();
     await check('chips');
     await save();
     await notified('First is saved');
-    assert.deepEqual((await article(1)).tagsIds, [1, 2, 117]);
+    assert.deepEqual((await article(1)).tagsIds, [1, 2, 4711]);
     await open('articles');
-    await rowOf('First').getByText('T-117').waitFor();
+    await rowOf('First').getByText('T-4711').waitFor();
+    await addFilter('Tags');
+    await page.getByRole('combobox', { name: 'Tags' }).fill('Tag 4711');
+    await page.getByRole('option', { name: 'T-4711' }).click();
+    await page.getByText('1-1 of 1').waitFor();
+  });
+  await step('sorts by the name of a related record', async () => {
+    await open('articles');
+    await page.getByRole('columnheader', { name: 'Section' }).locator('span').first().click();
+    const second = rows().filter({ hasText: 'Culture' });
+    await second.locator('~ tr').filter({ hasText: 'Sport' }).waitFor();
+  });
+  await step('says which field of a new record is taken, and keeps what is typed', async () => {
+    await page.goto(`${address}#/tags/create`);
+    await input('name').fill('The same code');
+    await input('code').fill('T-1');
+    await save();
+    await page.locator('p.Mui-error').getByText('is already taken').waitFor();
+    assert.equal(await input('name').inputValue(), 'The same code');
+    await input('code').fill('T-0');
+    await save();
+    await notified('T-0 is created');
   });
   await step('calls an operation of the application with what it takes', async () => {
     await page.goto(`${address}#/articles/1`);
@@ -631,6 +651,12 @@ async function useArticles() {
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await notified('Article 1: 7 copies for Ulm');
     await dialog.waitFor({ state: 'detached' });
+    await open('articles');
+    await page.getByRole('button', { name: 'Renumber' }).click();
+    await dialog.getByText('Articles', { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await notified('The articles are renumbered');
+    await dialog.waitFor({ state: 'detached' });
   });
   await step('shows cards where a table does not fit', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
@@ -638,7 +664,15 @@ async function useArticles() {
     // The menu of the wide window would cover the page.
     await page.evaluate(() => localStorage.removeItem('RaStore.sidebar.open'));
     await page.reload();
-    await page.getByRole('article').filter({ hasText: 'T-117' }).getByRole('link', { name: 'First' }).click();
+    await page.getByRole('button', { name: 'Sort' }).click();
+    await page.getByRole('menuitem', { name: 'Title ascending' }).click();
+    await page.getByRole('article').first().filter({ hasText: 'First' }).waitFor();
+    await page.getByRole('button', { name: 'Sort' }).click();
+    await page.getByRole('menuitem', { name: 'Title descending' }).click();
+    await page.getByRole('article').first().filter({ hasText: 'Third' }).waitFor();
+    // What is empty is not shown.
+    assert.equal(await page.getByRole('article').first().getByText('Price').count(), 0);
+    await page.getByRole('article').filter({ hasText: 'T-4711' }).getByRole('link', { name: 'First' }).click();
     await page.waitForURL(/#\/articles\/1$/);
     await page.setViewportSize({ width: 1200, height: 800 });
   });
@@ -767,10 +801,15 @@ async function useArticles() {
     assert.deepEqual(await suggested(), ['ADMIN', 'USER']);
     await send('PATCH', `/auth/users/${user.id}`, { active: true }, token);
   });
-  await step('hides the users of the accounts from who may not list them', async () => {
+  await step('hides users and operations from who may not list or call them', async () => {
     await logInAnew(WRITER);
     await openFromMenu('Articles');
+    await rowOf('With a picture').getByRole('link', { name: 'With a picture' }).click();
+    await page.getByRole('link', { name: 'Show' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Publish' }).count(), 0);
+    await openFromMenu('Articles');
     await rowOf('With a picture').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Renumber' }).count(), 0);
     assert.equal(await page.getByRole('menuitem', { name: 'Users' }).count(), 0);
     await logInAnew(BOSS);
     await openFromMenu('Users');

@@ -28,8 +28,7 @@ export async function settle(page) {
 export async function checkPage(page, name) {
   await page.evaluate(AXE);
   const found = await page.evaluate(async () => (await globalThis.axe.run()).violations);
-  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const described = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  const described = found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
   assert.deepEqual(described, [], name);
   const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert(tooWide <= 0, `${name} is ${tooWide} px wider than the window`);

@@ -7,7 +7,16 @@ import { join } from 'node:path';
 import { Body, HttpCode, Module, Param, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApiProperty, DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { administration, AuthModule, AuthUser, CrudModule, LoginMethod, sessions, UserAccounts } from 'declarest';
+import {
+  administration,
+  AuthModule,
+  AuthUser,
+  CrudModule,
+  LoginMethod,
+  Roles,
+  sessions,
+  UserAccounts,
+} from 'declarest';
 import { diskStorage, FileColumn, FileCrudController, type StoredFile } from 'declarest-files';
 import { waysIn } from 'declarest-logins/administration';
 import { addAccess, serveDocuments } from 'declarest/openapi';
@@ -19,6 +28,7 @@ import {
   Entity,
   JoinTable,
   ManyToMany,
+  ManyToOne,
   PrimaryGeneratedColumn,
   VersionColumn,
 } from 'typeorm';
@@ -31,7 +41,13 @@ class Editor extends AuthUser {}
 class Tag {
   @PrimaryGeneratedColumn() id!: number;
   @Column({ length: 40 }) name!: string;
-  @Column({ length: 8 }) code!: string;
+  @Column({ length: 8, unique: true }) code!: string;
+}
+
+@Entity()
+class Section {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ length: 40 }) name!: string;
 }
 
 @Entity()
@@ -42,6 +58,7 @@ class Article {
   @Column({ type: 'boolean', nullable: true }) featured!: boolean | null;
   @Column({ type: 'simple-enum', enum: ['draft', 'final'], nullable: true }) state!: string | null;
   @ManyToMany(() => Tag) @JoinTable() tags!: Tag[];
+  @ManyToOne(() => Section, { nullable: true }) section!: Section | null;
   @FileColumn({ types: ['image/png', 'image/jpeg'], maxBytes: 20_000 }) photo!: StoredFile | null;
   @FileColumn({ types: ['application/pdf'], maxBytes: 20_000 }) sheet!: StoredFile | null;
   @DeleteDateColumn() deletedAt!: Date | null;
@@ -69,16 +86,25 @@ class ArticlesController extends FileCrudController(
     enablePagination: true,
     enableRestore: true,
     deletedRoles: ['ADMIN'],
-    filterableFields: ['id', 'title', 'price', 'featured'],
-    sortableFields: ['id', 'title', 'price'],
+    filterableFields: ['id', 'title', 'price', 'featured', 'tags.id'],
+    sortableFields: ['id', 'title', 'price', 'section.name'],
+    includableRelations: ['section'],
     linkableRelations: ['tags'],
   },
   diskStorage(folder),
 ) {
   @Post(':id/publish')
+  @Roles('ADMIN')
   @HttpCode(200)
   publish(@Param('id') id: string, @Body() { place, copies }: Publication) {
     return { message: `Article ${id}: ${copies ?? 'no'} copies for ${place}` };
+  }
+
+  @Post('renumber')
+  @Roles('ADMIN')
+  @HttpCode(200)
+  renumber() {
+    return { message: 'The articles are renumbered' };
   }
 }
 
@@ -116,7 +142,10 @@ export async function startService(
       filterableFields: ['id', 'name'],
       sortableFields: ['id', 'name'],
     }),
-    CrudModule.forFeature({ entity: StockLevel, endpoint: '/api/stock-levels', enablePagination: true }),
+    CrudModule.forFeature(
+      { entity: StockLevel, endpoint: '/api/stock-levels', enablePagination: true },
+      { entity: Section, endpoint: '/api/sections', enablePagination: true },
+    ),
   ];
   const app = await NestFactory.create({ module: ServiceModule, imports }, { logger: ['error'] });
   const config = new DocumentBuilder().setTitle('Articles').setVersion('1.0').setOpenAPIVersion('3.1.0').build();
@@ -126,12 +155,13 @@ export async function startService(
   await app.listen(0, '127.0.0.1');
   await app.get(UserAccounts).ensure({ ...user, role: 'ADMIN' });
   const manager = app.get(DataSource).manager;
-  const tags = Array.from({ length: 120 }, (_, index) => ({ name: `Tag ${index + 1}`, code: `T-${index + 1}` }));
+  const tags = Array.from({ length: 5_000 }, (_, index) => ({ name: `Tag ${index + 1}`, code: `T-${index + 1}` }));
   await manager.insert(Tag, tags);
+  await manager.insert(Section, [{ name: 'Sport' }, { name: 'Culture' }]);
   await manager.insert(StockLevel, [{ carrier: null, counts: null }]);
   await manager.save(Article, [
-    { title: 'First', price: 5.25, featured: true, state: 'draft', tags: [{ id: 1 }, { id: 2 }] },
-    { title: 'Second', price: 9.5, featured: null, tags: [] },
+    { title: 'First', price: 5.25, featured: true, state: 'draft', tags: [{ id: 1 }, { id: 2 }], section: { id: 1 } },
+    { title: 'Second', price: 9.5, featured: null, tags: [], section: { id: 2 } },
     { title: 'Third', price: null, featured: false, tags: [] },
   ]);
   const { port } = new URL(await app.getUrl());

@@ -141,7 +141,9 @@ function readDocument(client: Client, { document, owners = {} }: PermissionOptio
     const [method, path] = ACTIONS[action] ?? ['get', `/${action}`];
     // A resource that the document does not describe is not one of its generated endpoints.
     if (!paths.has(base)) return true;
-    const own = Object.values(paths.get(`${base}/{}/${action}`) ?? {}).find((each) => each?.['x-access']);
+    const own = [`${base}/{}/${action}`, `${base}/${action}`]
+      .flatMap((each) => Object.values(paths.get(each) ?? {}))
+      .find((each) => each?.['x-access']);
     const operation = paths.get(`${base}${path}`)?.[method] ?? own;
     return operation ? isAllowed(operation['x-access']?.access, claims) : !(action in ACTIONS);
   };

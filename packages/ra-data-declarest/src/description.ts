@@ -41,6 +41,8 @@ export interface FieldDescription {
   readonly initial?: string | number | boolean;
   /** How lists are filtered by it: by a part of its text, by bounds, or by its value. */
   readonly filter?: 'part' | 'bounds' | 'value';
+  /** What filters a list by one of several records that it refers to: `tags.id`. */
+  readonly filterBy?: string;
   /** The roles that read or write it. Without them, everyone who may use the resource does. */
   readonly readers?: readonly string[];
   readonly writers?: readonly string[];
@@ -71,8 +73,9 @@ export interface ResourceDescription {
   readonly title: string;
   /** How records are hidden that are deleted. */
   readonly deletion?: DeletionDescription;
-  /** What the application itself does with a record. */
+  /** What the application itself does with a record, and without one. */
   readonly actions: readonly ActionDescription[];
+  readonly listActions: readonly ActionDescription[];
   /** Of the users of `AuthModule`, as `administration` lists and changes them. */
   readonly accounts?: AccountsDescription;
   readonly hasSearch: boolean;
@@ -96,7 +99,7 @@ export interface DeletionDescription {
 }
 
 export interface ActionDescription {
-  /** The last part of its path: `cancel` of `/orders/{id}/cancel`. */
+  /** The last part of its path: `cancel` of `/orders/{id}/cancel`, `close-day` of `/orders/close-day`. */
   readonly name: string;
   readonly method: string;
   readonly title?: string;
@@ -335,6 +338,7 @@ export function describeResources(document: object, base: string): ResourceDescr
       const described = describeField(read.get(field), created.get(field), changed.get(field));
       const isMany = reference !== undefined && described.kind === 'json';
       const sortBy = reference && [...sorts].map(String).find((each) => each.startsWith(`${relation}.`));
+      const ofRelated = `${field.replace(/Ids$/, '')}.id`;
       const operators = described.isReadable ? filters.get(field) : undefined;
       const byValue = operators && ('value' as const);
       const filter = accounts ? byValue : filterOf(described.kind, reference, operators);
@@ -347,6 +351,7 @@ export function describeResources(document: object, base: string): ResourceDescr
         ...(reference !== undefined && { reference }),
         ...(reference !== undefined && relations.has(relation) && { relation }),
         ...(filter && { filter }),
+        ...(isMany && filters.has(ofRelated) && { filterBy: ofRelated }),
         ...fileAt(`${ofRecord}/${field}`),
       };
     });
@@ -359,7 +364,8 @@ export function describeResources(document: object, base: string): ResourceDescr
         title: titleOf(fields),
         ...deletionOf(path, read),
         // The answer to a new key is the only one that has it, and it is not shown.
-        actions: actionsOf(path).filter((action) => !accounts || action.name !== 'keys'),
+        actions: actionsOf(ofRecord, ['restore']).filter((action) => !accounts || action.name !== 'keys'),
+        listActions: actionsOf(path, ['batch', 'import']),
         ...(accounts && { accounts }),
         hasExport: paths[`${path}/export`]?.['get'] !== undefined,
         hasSearch: accounts !== undefined || parametersOf(paths[`${path}/search`]?.['get']).has('q'),
@@ -398,11 +404,11 @@ export function describeResources(document: object, base: string): ResourceDescr
     return revocation ? { proofs: texts.map(([name]) => name) } : {};
   }
 
-  /** Operations below a record that declarest does not generate. */
-  function actionsOf(path: string): ActionDescription[] {
+  /** Operations below a path that declarest does not generate. */
+  function actionsOf(path: string, generated: readonly string[]): ActionDescription[] {
     return Object.entries(paths).flatMap(([each, item]) => {
-      const [, name] = each.startsWith(`${path}/`) ? (/^\/\{id\}\/([^/{}]+)$/.exec(each.slice(path.length)) ?? []) : [];
-      if (name === undefined || name === 'restore' || listOf(each) || fileAt(each)) return [];
+      const name = each.startsWith(`${path}/`) ? each.slice(path.length + 1) : '';
+      if (!/^[^/{}]+$/.test(name) || generated.includes(name) || listOf(each) || fileAt(each)) return [];
       return ['post', 'put', 'patch', 'delete'].flatMap((method) => {
         const operation = item[method];
         if (!operation) return [];
@@ -448,7 +454,8 @@ function filterOf(
   if (reference !== undefined || kind === 'boolean' || kind === 'choice')
     return operators.has('in') ? 'value' : undefined;
   if (operators.has('icontains')) return 'part';
-  return operators.has('gte') && kind !== 'text' ? 'bounds' : undefined;
+  if (operators.has('gte') && kind !== 'text') return 'bounds';
+  return operators.has('in') ? 'value' : undefined;
 }
 
 /** A field by its schemas: of records, of new ones, and of changes. */

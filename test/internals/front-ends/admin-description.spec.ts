@@ -265,6 +265,11 @@ class ParcelsController extends CrudController({
   deliver(@Body() { receiver }: Delivery) {
     return { receiver };
   }
+
+  @Post('sweep')
+  sweep() {
+    return { swept: true };
+  }
 }
 
 @Entity()
@@ -310,7 +315,7 @@ describe('the resources of a service with columns of every kind', () => {
   it('have a kind for each of them', () => {
     const fields = resources['parcels']!.fields.map(({ name, kind, filter }) => [name, kind, filter]);
     expect(fields).toEqual([
-      ['id', 'text', undefined],
+      ['id', 'text', 'value'],
       ['carrier', 'text', 'part'],
       ['isSent', 'boolean', 'value'],
       ['size', 'choice', 'value'],
@@ -357,6 +362,8 @@ describe('the resources of a service with columns of every kind', () => {
       ],
       [],
     ]);
+    expect(resources['parcels']!.listActions).toEqual([{ name: 'sweep', method: 'post', fields: [] }]);
+    expect(resources['countries']).toMatchObject({ actions: [], listActions: [] });
   });
 
   it('have files that are written below their record, with their types', () => {

@@ -8,12 +8,14 @@ import {
   type RaRecord,
   Resource,
   type ResourceProps,
+  TitlePortal,
+  useDefaultTitle,
   useGetIdentity,
   useLogout,
   UserMenu,
 } from 'react-admin';
 
-import { labelOf, valueAt } from './fields.js';
+import { labelOf } from './fields.js';
 import { Home } from './home.js';
 import { ResourceList } from './list-page.js';
 import { LoginAgain } from './login-again.js';
@@ -25,6 +27,7 @@ import { connectService, ServiceContext, type ServiceOptions, useService } from 
 import { TextButton } from './text-button.js';
 import { darkTheme, lightTheme } from './themes.js';
 import { UnsavedChanges } from './unsaved-changes.js';
+import { valueAt } from './value-at.js';
 
 /** Components of the application, in place of the pages of a resource. */
 export type ResourcePages = Pick<ResourceProps, 'list' | 'create' | 'edit' | 'show' | 'icon'>;
@@ -88,7 +91,11 @@ function pagesOf(resource: ResourceDescription, all: readonly ResourceDescriptio
 /** Its name for screen readers is the text that it shows. */
 function ServiceBar() {
   const { data } = useGetIdentity();
-  return <AppBar userMenu={<UserMenu label={data?.fullName ?? 'ra.auth.user_menu'} />} />;
+  return (
+    <AppBar userMenu={<UserMenu label={data?.fullName ?? 'ra.auth.user_menu'} />}>
+      <TitlePortal component="h1" />
+    </AppBar>
+  );
 }
 
 /** A table that is wider than the window scrolls, instead of the page. */
@@ -102,6 +109,7 @@ const SCROLLING = {
 function ServiceLayout({ children }: { readonly children: ReactNode }) {
   const { refusal } = useService();
   const logOut = useLogout();
+  const title = useDefaultTitle();
   if (refusal === undefined)
     return (
       <Layout appBar={ServiceBar} menu={ServiceMenu} sx={SCROLLING}>
@@ -113,6 +121,7 @@ function ServiceLayout({ children }: { readonly children: ReactNode }) {
     );
   return (
     <main style={{ padding: '2em' }}>
+      <h1>{title}</h1>
       <p role="alert">{refusal}</p>
       <TextButton label="ra.auth.logout" variant="contained" onClick={() => void logOut()} />
     </main>

@@ -2,6 +2,8 @@
 import { type ReactElement, useSyncExternalStore } from 'react';
 import { Labeled, ListNoResults, Loading, RecordContextProvider, useListContext } from 'react-admin';
 
+import { valueAt } from './value-at.js';
+
 const NARROW = '(max-width: 599.95px)';
 const CARD = { display: 'grid', gap: '0.5em', padding: '1em', borderBottom: '1px solid #8888' } as const;
 
@@ -15,7 +17,10 @@ function onResize(listener: () => void): () => void {
   return () => query.removeEventListener('change', listener);
 }
 
-/** @param columns those of the table */
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
+/** What is empty takes no room. @param columns those of the table */
 export function Cards({ columns }: { readonly columns: readonly ReactElement<{ readonly source: string }>[] }) {
   const { data = [], isPending } = useListContext();
   if (isPending) return <Loading />;
@@ -23,9 +28,9 @@ export function Cards({ columns }: { readonly columns: readonly ReactElement<{ r
   return data.map((record) => (
     <RecordContextProvider key={record.id} value={record}>
       <article style={CARD}>
-        {columns.map((column) => (
-          <Labeled key={column.props.source}>{column}</Labeled>
-        ))}
+        {columns
+          .filter(({ props: { source } }) => !isEmpty(valueAt(record, source)))
+          .map((column) => (column.props.source ? <Labeled key={column.props.source}>{column}</Labeled> : column))}
       </article>
     </RecordContextProvider>
   ));

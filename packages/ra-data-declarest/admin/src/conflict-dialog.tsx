@@ -14,7 +14,6 @@ import {
 } from 'react-admin';
 
 import { labelOf, value } from './fields.js';
-import { useNotifyOf } from './record-notices.js';
 import { useService } from './service.js';
 
 interface Attempt extends Conflict<RaRecord> {
@@ -23,13 +22,17 @@ interface Attempt extends Conflict<RaRecord> {
 
 /**
  * @param fields that the user may write
- * @returns `onError` of an update, the dialog that it opens, and a key for the form: another one after the dialog has saved
+ * @param onSuccess of the update, which follows one by the dialog too
+ * @returns `onError` of the update, and the dialog that it opens
  */
-export function useConflictDialog({ name }: ResourceDescription, fields: readonly FieldDescription[]) {
+export function useConflictDialog(
+  { name }: ResourceDescription,
+  fields: readonly FieldDescription[],
+  onSuccess: (saved: RaRecord) => void,
+) {
   const { data } = useService();
   const notify = useNotify();
   const [attempt, setAttempt] = useState<Attempt>();
-  const [formKey, setFormKey] = useState(0);
 
   const onError = async (error: unknown, params: Partial<UpdateParams>): Promise<void> => {
     if ((error as HttpError).status !== 412) return;
@@ -40,9 +43,8 @@ export function useConflictDialog({ name }: ResourceDescription, fields: readonl
     }
   };
   const close = () => setAttempt(undefined);
-  const onSave = () => setFormKey((key) => key + 1);
-  const props = { resource: name, fields, onError, onSave, close };
-  return { formKey, onError, dialog: attempt && <ConflictDialog {...props} attempt={attempt} /> };
+  const props = { resource: name, fields, onError, onSuccess, close };
+  return { onError, dialog: attempt && <ConflictDialog {...props} attempt={attempt} /> };
 }
 
 const CHANGED = 'Somebody else has changed this record.';
@@ -52,15 +54,14 @@ interface DialogProps {
   readonly fields: readonly FieldDescription[];
   readonly attempt: Attempt;
   readonly onError: (error: unknown, params: Partial<UpdateParams>) => Promise<void>;
-  readonly onSave: () => void;
+  readonly onSuccess: (saved: RaRecord) => void;
   readonly close: () => void;
 }
 
-function ConflictDialog({ resource, fields: written, attempt, onError, onSave, close }: DialogProps) {
+function ConflictDialog({ resource, fields: written, attempt, onError, onSuccess, close }: DialogProps) {
   const { current, fields, params } = attempt;
   const { resources } = useService();
   const notify = useNotify();
-  const notifyOf = useNotifyOf(resource);
   const [update, { isPending }] = useUpdate();
   const [theirNames, setTheirNames] = useState<readonly string[]>([]);
   const mine = fields.filter(({ isMine }) => isMine);
@@ -79,11 +80,6 @@ function ConflictDialog({ resource, fields: written, attempt, onError, onSave, c
   const save = () => {
     const kept = mine.filter(({ name }) => !theirNames.includes(name)).map((field) => [field.name, field.mine]);
     const data = { ...current, ...Object.fromEntries(kept) } as RaRecord;
-    const onSuccess = (saved: RaRecord) => {
-      notifyOf(saved, 'saved');
-      onSave();
-      close();
-    };
     const onFailure = (error: unknown, failed: Partial<UpdateParams>) => {
       notify((error as Error).message, { type: 'error' });
       close();

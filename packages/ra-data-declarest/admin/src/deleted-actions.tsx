@@ -12,7 +12,7 @@ const PURGE = 'Delete for good';
 
 interface DeletedActionsProps {
   readonly source: '';
-  readonly label: false;
+  readonly label: string;
   readonly deletion: DeletionDescription;
   readonly mayDelete: boolean;
 }

@@ -28,8 +28,9 @@ export function WholeExportButton({ resource: { name, hasExport } }: { readonly 
       size += part.value.length;
       setProgress(`${Math.ceil(size / 1000)} kB`);
     }
-    saveFile(new Blob(parts, { type: 'text/csv' }), `${name.replaceAll('/', '-')}.csv`);
-    notify('The export is saved');
+    const file = `${name.replaceAll('/', '-')}.csv`;
+    saveFile(new Blob(parts, { type: 'text/csv' }), file);
+    notify(`The export is saved as ${file}`);
   };
   const savePages = async () => {
     const records: RaRecord[] = [];

@@ -36,6 +36,7 @@ import { StoredFileField, StoredFileInput } from './files.js';
 import { JsonInput } from './json-input.js';
 import { moneyOf } from './money.js';
 import { SuggestedInput } from './suggested-input.js';
+import { valueAt } from './value-at.js';
 
 type Resources = readonly ResourceDescription[];
 
@@ -135,9 +136,6 @@ export function value(field: FieldDescription, resources: Resources): ReactEleme
   return <TextField key={name} {...props} />;
 }
 
-export const valueAt = (record: RaRecord, path: string): unknown =>
-  path.split('.').reduce<unknown>((within, name) => (within as RaRecord | null)?.[name], record);
-
 const jsonOf = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value));
 
 /** @param isNew whether the form creates a record */
@@ -184,7 +182,7 @@ export function inputOf(field: FieldDescription, resources: Resources, props: In
 export const namedChoices = (choices: readonly (string | number)[]) => choices.map((id) => ({ id, name: String(id) }));
 
 /** Records are found by the search of their resource, or by a part of their title; else it offers as many as a page holds. */
-function referenceInput(
+export function referenceInput(
   { name, title, hasSearch, fields }: ResourceDescription,
   props: InputProps,
   isMany: boolean,

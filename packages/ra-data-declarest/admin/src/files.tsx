@@ -154,7 +154,7 @@ function FileChooser({ source, subject, file }: FileChooserProps) {
   const notify = useNotify();
   const refresh = useRefresh();
   if (!record) return null;
-  const change = async (send: () => Promise<unknown>, outcome: string) => {
+  const change = async (send: () => Promise<unknown>, outcome: string, name = subject) => {
     setSending(true);
     setProblem(undefined);
     try {
@@ -163,7 +163,7 @@ function FileChooser({ source, subject, file }: FileChooserProps) {
       refresh();
     } catch (error) {
       const { message, body } = error as HttpError;
-      setProblem(body?.errors?.[source] ?? message);
+      setProblem(`${name}: ${body?.errors?.[source] ?? message}`);
     } finally {
       setSending(false);
     }
@@ -171,7 +171,7 @@ function FileChooser({ source, subject, file }: FileChooserProps) {
   const params = { id: record.id, field: source, previousData: record };
   const store = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const [chosen] = target.files ?? [];
-    if (chosen) void change(() => data.writeFile(resource, { ...params, file: chosen }), 'stored');
+    if (chosen) void change(() => data.writeFile(resource, { ...params, file: chosen }), 'stored', chosen.name);
     // Otherwise the same file could not be chosen again.
     target.value = '';
   };

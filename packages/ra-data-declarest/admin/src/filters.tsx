@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 import { DateInput, SearchInput, SelectInput, TextInput } from 'react-admin';
 
 import { endOfDay, startOfDay } from './day-bounds.js';
-import { inputOf, labelOf, namedChoices, referenceOf } from './fields.js';
+import { inputOf, labelOf, namedChoices, referenceInput, referenceOf } from './fields.js';
 
 type Resources = readonly ResourceDescription[];
 
@@ -16,7 +16,7 @@ export function filterInputs(
 ) {
   const search = hasSearch ? [<SearchInput key="q" source="q" alwaysOn />] : [];
   const deleted = listsDeleted
-    ? [<SelectInput key="deleted" source="deleted" label="Deleted records" choices={DELETED} />]
+    ? [<SelectInput key="deleted" source="deleted" label="Deleted records" choices={DELETED} emptyText="Hidden" />]
     : [];
   return [...search, ...fields.flatMap((field) => inputsFor(field, resources)), ...deleted];
 }
@@ -27,12 +27,14 @@ const DELETED = [
 ];
 
 function inputsFor(field: FieldDescription, resources: Resources): ReactElement[] {
-  const { name, kind, choices = [], isNullable, filter } = field;
+  const { name, kind, choices = [], isNullable, filter, filterBy } = field;
   const label = labelOf(name);
+  const related = filterBy === undefined ? undefined : referenceOf(field, resources);
+  if (filterBy !== undefined && related) return [referenceInput(related, { source: filterBy, label }, false)];
   if (filter === 'part') return [<TextInput key={name} source={`${name}_icontains`} label={`${label} contains`} />];
   if (filter === 'bounds') {
     const from = { source: `${name}_gte`, label: `${label} from` };
-    const to = { source: `${name}_lte`, label: `${label} to` };
+    const to = { source: `${name}_lte`, label: `${label} up to` };
     // An input for date-times has no value until the user types a time too.
     if (kind === 'date-time')
       return [

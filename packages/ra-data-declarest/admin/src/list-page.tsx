@@ -8,11 +8,13 @@ import {
   List,
   Pagination,
   type RaRecord,
+  SortButton,
   TopToolbar,
   useListContext,
   useResourceDefinition,
 } from 'react-admin';
 
+import { ListActionButtons } from './action-buttons.js';
 import { Cards, useIsNarrow } from './cards.js';
 import { DeletedActions } from './deleted-actions.js';
 import { WholeExportButton } from './export-button.js';
@@ -51,6 +53,7 @@ export function ResourceList({ resource }: { readonly resource: ResourceDescript
   const isDeleted = (record: RaRecord): boolean => Boolean(deletion && record[deletion.field]);
   const linked = columns.find((field) => field.name === title) ?? columns[0];
   const filters = filterInputs(resource.hasSearch, deletion !== undefined, fields, resources);
+  const sorts = columns.flatMap(({ name: field, isSortable, sortBy = field }) => (isSortable ? [sortBy] : []));
   const cells = columns.map((field) =>
     field === linked && page ? (
       <RecordLink
@@ -65,12 +68,13 @@ export function ResourceList({ resource }: { readonly resource: ResourceDescript
       column(field, resources)
     ),
   );
-  if (deletion) cells.push(<DeletedActions key="" source="" label={false} deletion={deletion} mayDelete={mayDelete} />);
+  if (deletion)
+    cells.push(<DeletedActions key="" source="" label="Actions" deletion={deletion} mayDelete={mayDelete} />);
   const isNarrow = useIsNarrow();
   return (
     <List
       filters={filters}
-      actions={<ListActions resource={resource} hasFilters={filters.length > 0} />}
+      actions={<ListActions resource={resource} hasFilters={filters.length > 0} sorts={isNarrow ? sorts : []} />}
       sort={UNSORTED}
       queryOptions={{ ...READING, meta: { embed } }}
       error={<ListFailure />}
@@ -94,15 +98,19 @@ export function ResourceList({ resource }: { readonly resource: ResourceDescript
 interface ActionsProps {
   readonly resource: ResourceDescription;
   readonly hasFilters: boolean;
+  /** What a list without a table is sorted by. */
+  readonly sorts: string[];
 }
 
-function ListActions({ resource, hasFilters }: ActionsProps) {
+function ListActions({ resource, hasFilters, sorts }: ActionsProps) {
   const { hasCreate } = useResourceDefinition({ resource: resource.name });
   return (
     <TopToolbar>
       {hasFilters && <FilterButton />}
+      {sorts.length > 0 && <SortButton fields={sorts} label="Sort" />}
       {hasCreate && <CreateButton />}
       <WholeExportButton resource={resource} />
+      <ListActionButtons resource={resource} />
     </TopToolbar>
   );
 }

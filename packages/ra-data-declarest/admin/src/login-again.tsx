@@ -55,7 +55,7 @@ export function LoginAgain() {
       mode="onChange"
       noValidate
     >
-      <div style={CONTENT}>
+      <div style={{ ...CONTENT, width: 'auto' }}>
         <LoginFields hasChallenge={challenge !== undefined} />
         {/* A login in another tab closes the dialog. */}
         <OtherWays steps={steps} open={(address) => void window.open(address)} />

@@ -40,14 +40,16 @@ interface LoginFormProps {
 function LoginForm({ onSubmit, children }: LoginFormProps) {
   const name = useDefaultTitle();
   return (
-    <Login>
-      <Form onSubmit={onSubmit} mode="onChange" noValidate>
-        <div style={CONTENT}>
-          <h1 style={NAME}>{name}</h1>
-          {children}
-        </div>
-      </Form>
-    </Login>
+    <main>
+      <Login>
+        <Form onSubmit={onSubmit} mode="onChange" noValidate>
+          <div style={CONTENT}>
+            <h1 style={NAME}>{name}</h1>
+            {children}
+          </div>
+        </Form>
+      </Login>
+    </main>
   );
 }
 

@@ -1,6 +1,6 @@
 /** The pages of a record, as its description says. */
 import type { ResourceDescription } from 'ra-data-declarest/description';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import {
   Create,
   Datagrid,
@@ -26,6 +26,7 @@ import {
 import { ActionButtons } from './action-buttons.js';
 import { useConflictDialog } from './conflict-dialog.js';
 import { cell, input, labelOf, value } from './fields.js';
+import { FirstFocus } from './first-focus.js';
 import { toValues } from './json-input.js';
 import { BELOW_FORM, UNSORTED } from './list-page.js';
 import { useMayDo, useReadFields, useWrittenFields } from './permitted.js';
@@ -60,6 +61,19 @@ function usePageAfterSave(resource: string, page: 'list' | 'edit' | 'show', outc
   return { isSaved: saved !== undefined, onSuccess };
 }
 
+/** It stays in view below a long form. */
+const STICKY = { bottom: 0, position: 'sticky', zIndex: 1 } as const;
+const FOOT = { ...STICKY, justifyContent: 'space-between', '&.RaToolbar-mobileToolbar': STICKY } as const;
+
+function FormToolbar({ children }: { readonly children?: ReactNode }) {
+  return (
+    <Toolbar sx={FOOT}>
+      <SaveButton />
+      {children}
+    </Toolbar>
+  );
+}
+
 export function ResourceCreate({ resource }: PageProps) {
   const { resources } = useService();
   const fields = useWrittenFields(resource, 'isCreatable');
@@ -68,8 +82,8 @@ export function ResourceCreate({ resource }: PageProps) {
   const { isSaved, onSuccess } = usePageAfterSave(resource.name, resource.canEdit ? 'edit' : pageOf, 'created');
   return (
     <Create transform={toValues} mutationOptions={{ ...WRITING, onSuccess }}>
-      <SimpleForm sanitizeEmptyValues warnWhenUnsavedChanges={!isSaved}>
-        {fields.map((field) => input(field, resources, true))}
+      <SimpleForm sanitizeEmptyValues toolbar={<FormToolbar />} warnWhenUnsavedChanges={!isSaved}>
+        <FirstFocus>{fields.map((field) => input(field, resources, true))}</FirstFocus>
       </SimpleForm>
     </Create>
   );
@@ -83,20 +97,15 @@ export function ResourceEdit({ resource }: PageProps) {
   const fields = useWrittenFields(resource, 'isEditable');
   const mayDelete = useMayDo('delete', resource.name);
   const { isSaved, onSuccess } = usePageAfterSave(resource.name, 'list', 'saved');
-  const { formKey, onError, dialog } = useConflictDialog(resource, fields);
+  const { onError, dialog } = useConflictDialog(resource, fields, onSuccess);
   const restorable = resource.deletion?.canRestore && {
     confirmContent: 'It can be restored: lists show deleted records by a filter.',
   };
-  const toolbar = (
-    <Toolbar sx={{ justifyContent: 'space-between' }}>
-      <SaveButton />
-      {mayDelete && <DeleteButton mutationMode="pessimistic" {...restorable} />}
-    </Toolbar>
-  );
+  const toolbar = <FormToolbar>{mayDelete && <DeleteButton mutationMode="pessimistic" {...restorable} />}</FormToolbar>;
   // It stays where a later read of the record fails.
   const form = (
     <>
-      <SimpleForm key={formKey} toolbar={toolbar} resetOptions={KEEP_INPUT} warnWhenUnsavedChanges={!isSaved}>
+      <SimpleForm toolbar={toolbar} resetOptions={KEEP_INPUT} warnWhenUnsavedChanges={!isSaved}>
         {fields.map((field) => input(field, resources, false))}
       </SimpleForm>
       <NestedLists of={resource} />

@@ -29,7 +29,7 @@ export const ShowFailure = () => <ReadFailure {...useShowContext()} />;
 /** In place of the rows of a list below a record. */
 export function NoRows() {
   const { error } = useListContext();
-  return error ? <ListFailure /> : <p>None yet.</p>;
+  return error ? <ListFailure /> : <p>None</p>;
 }
 
 /** react-admin waits for the connection, and then reads. */

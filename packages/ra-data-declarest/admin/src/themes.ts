@@ -3,6 +3,8 @@ import { defaultDarkTheme, defaultLightTheme, type RaThemeOptions } from 'react-
 /** Where buttons of react-admin have no text. */
 const NARROW = '@media (max-width: 599.95px)';
 
+const SELECTED = '.RaBulkActionsToolbar-toolbar:not(.RaBulkActionsToolbar-collapsed)';
+
 /** The colours of react-admin have too little contrast for small texts. */
 const withAccessibility = (theme: RaThemeOptions, palette: object): RaThemeOptions => ({
   ...theme,
@@ -13,16 +15,26 @@ const withAccessibility = (theme: RaThemeOptions, palette: object): RaThemeOptio
       // react-admin names the element around the checkbox.
       defaultProps: { slotProps: { root: { 'aria-label': undefined }, input: { 'aria-label': 'Select this row' } } },
     },
+    // Above the buttons of a form.
+    MuiSnackbar: { styleOverrides: { root: { '&.MuiSnackbar-anchorOriginBottomCenter': { bottom: 88 } } } },
     MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
     MuiLinearProgress: { defaultProps: { 'aria-label': 'Loading' } },
-    // Without its text, it would show nothing.
     RaSkipNavigationButton: {
-      styleOverrides: { root: { [NARROW]: { '&::before': { content: 'attr(aria-label)', fontSize: '0.875rem' } } } },
+      styleOverrides: {
+        root: {
+          // Its own colours have no contrast.
+          color: 'inherit',
+          // Without its text, it would show nothing.
+          [NARROW]: { '&::before': { content: 'attr(aria-label)', fontSize: '0.875rem' } },
+        },
+      },
     },
-    // Where nothing is selected, the buttons of bulk actions take no focus.
+    // Where nothing is selected, the buttons of bulk actions take no focus. Else they cover those of the list.
     RaBulkActionsToolbar: {
       styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } },
     },
+    RaSingleFieldList: { styleOverrides: { root: { gap: '0.25em' } } },
+    RaList: { styleOverrides: { root: { [`&:has(${SELECTED}) .RaList-actions`]: { visibility: 'hidden' } } } },
   },
 });
 

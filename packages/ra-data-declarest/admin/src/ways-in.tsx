@@ -36,7 +36,12 @@ export function WaysIn({ of: { name, accounts } }: { readonly of: ResourceDescri
           <DateField source="createdAt" sortable={false} showTime />
           <DateField source="lastUsedAt" sortable={false} showTime />
           <FunctionField label="Details" sortable={false} render={detailsOf} />
-          <RevokeButton user={nameOf(user)} path={`${name}/${encodeURIComponent(user.id)}/ways-in`} proofs={proofs} />
+          <RevokeButton
+            label="Actions"
+            user={nameOf(user)}
+            path={`${name}/${encodeURIComponent(user.id)}/ways-in`}
+            proofs={proofs}
+          />
         </Datagrid>
       </ReferenceManyField>
     </Labeled>
@@ -53,6 +58,8 @@ const detailsOf = (way: RaRecord): string =>
     .join(', ');
 
 interface RevokeButtonProps {
+  /** Of the column. */
+  readonly label: string;
   readonly user: ReactNode;
   /** Of the ways in of the user. */
   readonly path: string;
