@@ -269,9 +269,14 @@ async function tokenOf(send, user) {
 async function useFiles(send) {
   const opened = await send('GET', '/admin');
   assert.deepEqual([opened.status, new URL(opened.url).pathname], [200, '/admin/']);
-  assert.match(opened.headers.get('content-security-policy'), /script-src 'self'/);
-  assert.match(opened.headers.get('content-security-policy'), /img-src 'self' data:/);
-  assert.doesNotMatch(opened.headers.get('content-security-policy'), /upgrade-insecure-requests/);
+  const docs = await send('GET', '/docs', undefined, await tokenOf(send, ADMIN));
+  assert.equal(docs.status, 200);
+  for (const { headers } of [opened, docs]) {
+    const policy = headers.get('content-security-policy');
+    assert.match(policy, /script-src 'self'/);
+    assert.match(policy, /img-src 'self' data:/);
+    assert.doesNotMatch(policy, /upgrade-insecure-requests/);
+  }
   const [, script] = /<script [^>]*src="\.\/([^"]+)"/.exec(await opened.text());
   const sent = await send('GET', `/admin/${script}`);
   assert.equal(sent.status, 200);

@@ -3,6 +3,8 @@
 //
 //     npm run test:packages
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { emptyFolder, installAndCompile, packDeclarest, packWorkspace, run } from './packed.mjs';
 
@@ -22,6 +24,7 @@ import { NestFactory } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { AuthModule, AuthUser, SecurityConfig, UserRepository } from 'declarest';
 import { McpModule } from 'declarest-mcp';
+import { TelemetryModule } from 'declarest/observe';
 import { addAccess } from 'declarest/openapi';
 
 class User extends AuthUser {}
@@ -46,6 +49,7 @@ class Rules extends SecurityConfig {
 
 @Module({
   imports: [
+    TelemetryModule,
     AuthModule.forRoot({ userClass: User, repositoryClass: NoUsers }),
     McpModule.forRoot({ url: 'https://clock.example/mcp' }),
   ],
@@ -73,6 +77,8 @@ const tarballs = [packDeclarest(folder), packWorkspace('declarest-mcp', folder)]
 installAndCompile(folder, [...OTHERS, ...tarballs], USE, {
   compilerOptions: { types: ['node'], experimentalDecorators: true, emitDecoratorMetadata: true },
 });
+// Without it, TelemetryModule does nothing.
+assert(!existsSync(join(folder, 'node_modules/@opentelemetry/api')));
 const used = JSON.parse(run(process.execPath, ['use.js'], folder));
 assert.deepEqual(used, [1, { data: { hour: 12 } }, '2026-07-28']);
 console.log('declarest-mcp works as installed from its tarball.');

@@ -4,6 +4,7 @@ import { BoundedMap } from '../http/bounded-map.js';
 import { authenticationOf } from '../http/caller.js';
 import { clientInfoOf } from '../http/client-info.js';
 import type { HttpRequest } from '../http/http-request.js';
+import { contexts } from '../http/request-context.js';
 import { AuthEvents } from './auth-events.js';
 
 const INTERVAL_MS = 1_000;
@@ -18,13 +19,12 @@ export class RefusalEvents {
 
   /** @param rule the one that refuses, or `default` */
   refused(rule: string, request: HttpRequest): void {
-    const id = authenticationOf(request)?.principal?.id;
-    const userId = id === undefined ? undefined : String(id);
+    const userId = authenticationOf(request)?.principal?.id.toString();
     const { address } = clientInfoOf(request);
     const last = this.emitted.get(JSON.stringify([rule, userId, address]), () => ({ at: -Infinity }));
     const now = Date.now();
     if (Math.abs(now - last.at) < INTERVAL_MS) return;
     last.at = now;
-    this.events.emit('access.refused', { rule, userId, address });
+    contexts.run({ request }, () => this.events.emit('access.refused', { rule, userId, address }));
   }
 }

@@ -76,11 +76,11 @@ describe.each(PLATFORMS)('access.refused of AuthModule on %s', (platform) => {
 
   it('tells of account endpoints, and of paths outside of the routes of Nest', async () => {
     await start();
-    expect(await get('/api/auth/me')).toBe(401);
-    expect(await get('/files/x.txt')).toBe(401);
+    for (const path of ['/api/auth/me', '/files/x.txt'])
+      expect((await request(app.url, 'GET', path, { headers: { 'x-request-id': path } })).status).toBe(401);
     expect(refused).toMatchObject([
-      { rule: 'declarest("/api/auth/me")' },
-      { rule: 'TestSecurity.requireAuth("/files/**")' },
+      { rule: 'declarest("/api/auth/me")', requestId: '/api/auth/me' },
+      { rule: 'TestSecurity.requireAuth("/files/**")', requestId: '/files/x.txt' },
     ]);
   });
 
@@ -152,7 +152,8 @@ it.each(PLATFORMS)('access.refused of AccessModule on %s has the user of the app
   };
   const app = await startNotes(platform, { authenticate });
   const refused = refusalsOf(app.app);
-  const headers = { 'x-user': 'ann' };
+  const requestId = 'r-1';
+  const headers = { 'x-user': 'ann', 'x-request-id': requestId };
   expect((await app.get('/api/admin')).status).toBe(401);
   expect((await app.get('/api/admin', { headers })).status).toBe(403);
   expect((await app.get('/api/own/t1', { headers })).status).toBe(403);
@@ -161,8 +162,8 @@ it.each(PLATFORMS)('access.refused of AccessModule on %s has the user of the app
   const role = 'Rules.requireRole("ADMIN", "/api/admin")';
   expect(refused).toEqual([
     { rule: role, userId: undefined, address: ADDRESS },
-    { rule: role, userId: 'ann', address: ADDRESS },
-    { rule: 'Rules.requirePolicy("tenant", "/api/own/*")', userId: 'ann', address: ADDRESS },
+    { rule: role, userId: 'ann', address: ADDRESS, requestId },
+    { rule: 'Rules.requirePolicy("tenant", "/api/own/*")', userId: 'ann', address: ADDRESS, requestId },
     { rule: 'Rules.requireAuth("/api/**")', userId: undefined, address: ADDRESS },
   ]);
 });

@@ -7,7 +7,15 @@ import {
   type HookContext,
   type HookValues,
 } from 'declarest';
-import { Column, DeleteDateColumn, Entity, type EntityManager, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
+import {
+  Column,
+  DeleteDateColumn,
+  Entity,
+  type EntityManager,
+  PrimaryGeneratedColumn,
+  type QueryRunner,
+  VersionColumn,
+} from 'typeorm';
 import { DATABASES, emptyTables } from '../harness/databases.js';
 import { ONE_PLATFORM } from '../harness/platforms.js';
 import { crudError, type CrudService, startCrud } from './service.js';
@@ -188,6 +196,67 @@ it.each(PLACES)('[8.9] afterCommit runs work before the response on $platform an
   expect(service.logs.join('\n')).toContain('afterCommit of Invoice failed.');
   await service.close();
 });
+
+/** Tells which hook ran for which record, and whether the transaction was open. */
+class OrderedController extends CrudController({ entity: Invoice, endpoint: '/ordered', enableBatch: true }) {
+  private runner: QueryRunner | undefined;
+  /** Without a context: whether the transaction of the hook before is open. */
+  tell(hook: string, record: unknown, context?: HookContext): void {
+    if (context) this.runner = context.manager.queryRunner;
+    ran.push(`${hook} ${record} ${this.runner?.isTransactionActive ? 'in it' : 'after it'}`);
+  }
+  override whenCreated({ title }: CrudRecord<Invoice>, context: HookContext): void {
+    this.tell('whenCreated', title, context);
+  }
+  override whenUpdated({ title }: CrudRecord<Invoice>, _before: CrudRecord<Invoice>, context: HookContext): void {
+    this.tell('whenUpdated', title, context);
+  }
+  override whenDeleted({ title }: CrudRecord<Invoice>, context: HookContext): void {
+    this.tell('whenDeleted', title, context);
+  }
+  override afterCreate({ title }: CrudRecord<Invoice>): void {
+    this.tell('afterCreate', title);
+  }
+  override afterUpdate({ title }: CrudRecord<Invoice>): void {
+    this.tell('afterUpdate', title);
+  }
+  override afterDelete(id: number): void {
+    this.tell('afterDelete', id);
+  }
+}
+
+it.each(PLACES)(
+  '[8.9] when hooks run in the transaction and after hooks after it, each in the order of the items, on $platform and $database',
+  async ({ platform, database }) => {
+    ran.length = 0;
+    const service = await startCrud(platform, { database, entities: [Invoice], resources: [OrderedController] });
+    await service.post('/ordered', { title: 'a' });
+    await service.post('/ordered/batch', { items: [{ title: 'b' }, { title: 'c' }] });
+    const items = [
+      { id: 3, title: 'd' },
+      { id: 1, title: 'e' },
+    ];
+    await service.send('PATCH', '/ordered/batch', { json: { items } });
+    await service.del('/ordered/batch?ids=3,1');
+    expect(ran).toEqual([
+      'whenCreated a in it',
+      'afterCreate a after it',
+      'whenCreated b in it',
+      'whenCreated c in it',
+      'afterCreate b after it',
+      'afterCreate c after it',
+      'whenUpdated d in it',
+      'whenUpdated e in it',
+      'afterUpdate d after it',
+      'afterUpdate e after it',
+      'whenDeleted d in it',
+      'whenDeleted e in it',
+      'afterDelete 3 after it',
+      'afterDelete 1 after it',
+    ]);
+    await service.close();
+  },
+);
 
 /** As a mixin of an application: it extends any generated controller of invoices. */
 function Audited(Base: GeneratedControllerClass<Invoice>) {

@@ -1,10 +1,14 @@
 /** The id of a request: in its answer, in lines of logs, in problem details and in events of accounts. */
 import { AuthEvents, CrudController } from 'declarest';
+import { waysIn } from 'declarest-logins/administration';
+import { apiKeys } from 'declarest-logins/api-keys';
 import { requestIdOf, requestIds } from 'declarest/observe';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { startAuth } from '../auth/auth-app.js';
+import { PASSWORD, startAuth } from '../auth/auth-app.js';
 import { startCrud } from '../crud/service.js';
+import { type Answer, request, type RequestOptions } from '../harness/client.js';
 import { linesOf, PLATFORMS } from '../harness/platforms.js';
+import { logIn } from '../logins/keyed-app.js';
 
 @Entity()
 class Note {
@@ -85,13 +89,25 @@ describe.each(PLATFORMS)('the id of a request on %s', (platform) => {
     await service.close();
   });
 
-  it('stands in events of accounts', async () => {
-    const service = await startAuth(platform, { configure });
-    const told: unknown[] = [];
-    service.app.get(AuthEvents, { strict: false }).on('login.failed', ({ requestId }) => void told.push(requestId));
-    const json = { email: 'ann@shop.example', password: 'long enough' };
-    await service.post('/api/auth/login', json, { headers: { 'x-request-id': 'r-2' } });
-    expect(told).toEqual(['r-2']);
+  it('stands in events of accounts, of refused requests and of ways in', async () => {
+    const plugins = [apiKeys(), waysIn()];
+    const service = await startAuth(platform, { configure, auth: { administration: true, plugins } });
+    const told: string[] = [];
+    const events = service.app.get(AuthEvents, { strict: false });
+    for (const name of ['login.failed', 'access.refused', 'wayIn.created', 'wayIn.revoked'] as const)
+      events.on(name, (event) => void told.push(`${event.name} ${event.requestId}`));
+    const { id, token } = await logIn(service, 'ADMIN');
+    let count = 0;
+    const send = (method: string, path: string, options: RequestOptions): Promise<Answer> =>
+      request(service.url, method, `/api/auth/${path}`, {
+        ...options,
+        headers: { 'x-request-id': `r-${(count += 1)}` },
+      });
+    await send('POST', 'login', { json: { email: 'ann@shop.example', password: PASSWORD } });
+    await send('GET', 'me', {});
+    const created = await send('POST', `users/${id}/keys`, { token, json: { name: 'import', password: PASSWORD } });
+    await send('DELETE', `users/${id}/ways-in/key/${created.json.data.id}`, { token, json: { password: PASSWORD } });
+    expect(told).toEqual(['login.failed r-1', 'access.refused r-2', 'wayIn.created r-3', 'wayIn.revoked r-4']);
     await service.close();
   });
 

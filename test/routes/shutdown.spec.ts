@@ -1,5 +1,5 @@
 /** The end of an application whose clients keep their connections, as proxies, browsers and `fetch` do. */
-import { Agent, get, type Server } from 'node:http';
+import { Agent, get, type IncomingMessage, type Server } from 'node:http';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Controller, Get, Injectable } from '@nestjs/common';
 import type { NestApplication } from '@nestjs/core';
@@ -9,7 +9,7 @@ import { AccessModule, AuthModule, AuthUser } from 'declarest';
 import { ExpressAdapter as OwnExpressAdapter } from 'declarest/express';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { startCrud, type CrudParts, type CrudService } from '../crud/service.js';
-import { PLATFORMS, type Platform } from '../harness/platforms.js';
+import { linesOf, PLATFORMS, type Platform } from '../harness/platforms.js';
 
 @Entity()
 class Guest extends AuthUser {}
@@ -106,6 +106,69 @@ it.each(PLATFORMS)(
     await service.close();
   },
 );
+
+/** More than the kernel buffers for a client that does not read. */
+const PAGES = 500;
+
+@Entity()
+class Page {
+  @PrimaryGeneratedColumn() id!: number;
+  @Column({ type: 'text' }) text!: string;
+}
+
+const CLOSES = PLATFORMS.flatMap((platform) => [undefined, 'SIGTERM'].map((signal) => ({ platform, signal })));
+
+describe.each(CLOSES)('an export on $platform, where close($signal) begins', ({ platform, signal }) => {
+  let service: CrudService;
+  let answer: IncomingMessage;
+  const agent = new Agent({ keepAlive: true });
+  beforeEach(async () => {
+    service = await startCrud(platform, {
+      entities: [Page],
+      resources: [{ entity: Page, endpoint: '/pages', enableExport: true }],
+      // That of the harness closes all connections at once.
+      adapter: platform === 'fastify' ? new FastifyAdapter() : new ExpressAdapter(),
+    });
+    const pages = Array.from({ length: PAGES }, () => ({ text: 'x'.repeat(40_000) }));
+    await service.dataSource.getRepository(Page).save(pages, { chunk: 100 });
+    const { port } = service;
+    answer = await new Promise((resolve, reject) => {
+      get({ agent, port, path: '/pages/export?format=ndjson' }, resolve).on('error', reject);
+    });
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    answer.destroy();
+    await service.close();
+  });
+  const beginClose = async (): Promise<{ closed: Promise<void> }> => {
+    const { app } = service;
+    const closed = (app as unknown as NestApplication).close(signal);
+    while ((app.getHttpServer() as Server).listening) await setImmediate();
+    return { closed };
+  };
+
+  it('[6] reaches a slow client whole', async () => {
+    const { closed } = await beginClose();
+    // Idle connections end meanwhile.
+    await wait(500);
+    let text = '';
+    for await (const chunk of answer.setEncoding('utf8')) text += chunk as string;
+    const ids = text.split('\n').map((line) => line && (JSON.parse(line) as Page).id);
+    expect(ids).toEqual([...Array.from({ length: PAGES }, (_, index) => index + 1), '']);
+    await closed;
+  });
+
+  it('[6] ends after 20 s where the client reads nothing', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { closed } = await beginClose();
+    vi.advanceTimersByTime(19_999);
+    expect(await Promise.race([closed, wait(500, 'open')])).toBe('open');
+    vi.advanceTimersByTime(1);
+    await closed;
+    expect(linesOf(service.logs, 'error')).toEqual([]);
+  });
+});
 
 it('[6] close() ends a server of HTTP/2', async () => {
   const service = await startCrud('fastify', {
