@@ -1,5 +1,11 @@
 /** The roles that a description names. */
-import type { ResourceDescription, ServiceDescription } from './description.js';
+
+interface Resource {
+  readonly fields: readonly { readonly readers?: readonly string[]; readonly writers?: readonly string[] }[];
+  readonly deletion?: { readonly roles: readonly string[] };
+}
+
+type Paths = Readonly<Record<string, Readonly<Record<string, { readonly 'x-access'?: { readonly access: string } }>>>>;
 
 /** Access without the names of roles. */
 const NAMELESS: unknown[] = ['public', 'any token', 'nobody'];
@@ -10,7 +16,7 @@ const USUAL = ['USER', 'ADMIN'];
 /** Those of requests, by a key or without. No user has them. */
 const OF_REQUESTS = new Set(['KEY', 'LOGIN']);
 
-export function rolesOf(resources: readonly ResourceDescription[], paths: ServiceDescription['paths']): string[] {
+export function rolesOf(resources: readonly Resource[], paths: Paths): string[] {
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
   const ofOperations = operations.flatMap(({ 'x-access': access }) => (access ? namesIn(access.access) : []));
   const ofFields = resources.flatMap(({ fields, deletion }) => [
