@@ -203,7 +203,7 @@ async function withService(folder, env, use) {
   }
 }
 
-async function useEndpoints(send, _url, log) {
+async function useEndpoints(send, url, log) {
   for (const path of ['/livez', '/readyz']) assert.equal((await send('GET', path)).status, 200);
   const registered = await send('POST', '/api/auth/register', USER);
   assert.equal(registered.status, 201);
@@ -215,6 +215,7 @@ async function useEndpoints(send, _url, log) {
   assert.equal((await send('GET', '/api/tasks', undefined, data.token)).status, 200);
   const created = await send('POST', '/api/tasks?key=zebra', { title: 'Try it' }, data.token);
   assert.equal(created.status, 201);
+  const forwarded = await fetch(`${url}/livez`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
   for (const path of ['/docs', '/docs-json']) {
     assert.equal((await send('GET', path)).status, 401);
     assert.equal((await send('GET', path, undefined, data.token)).status, 403);
@@ -223,6 +224,9 @@ async function useEndpoints(send, _url, log) {
   const lines = log.map((line) => JSON.parse(line));
   const { status, requestId } = lines.find(({ message }) => message === 'POST /api/tasks');
   assert.deepEqual([status, requestId], [201, created.headers.get('x-request-id')]);
+  // What the code of a request logs has its id too.
+  const warning = lines.find(({ message }) => message.startsWith('A request has the header x-forwarded-for'));
+  assert.equal(warning.requestId, forwarded.headers.get('x-request-id'));
   assert(!log.some((line) => ['zebra', 'Try it', USER.password, data.token].some((each) => line.includes(each))));
 }
 
