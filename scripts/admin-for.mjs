@@ -837,6 +837,8 @@ async function checkPages(pages) {
         await page.locator('main').locator(shown).first().waitFor();
         await check(`${path.replaceAll('/', '-') || 'home'}-${scheme}-${width}`);
       }
+      await page.locator('.skip-nav-button').focus();
+      await check(`skip-${scheme}-${width}`);
       assert.deepEqual(
         messages.filter((message) => !OF_LIBRARIES.test(message)),
         [],

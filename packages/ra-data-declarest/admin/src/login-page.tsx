@@ -15,6 +15,7 @@ export function LoginPage() {
   const [hasForgotten, setForgotten] = useState(false);
   const { challenge, isSending, logIn, startAgain } = steps;
   useEffect(() => {
+    // Of the provider that has sent the user back, once.
     const url = logins.takeReturn();
     if (url !== undefined) void logIn({ url });
   });

@@ -29,11 +29,13 @@ const withAccessibility = (theme: RaThemeOptions, palette: object): RaThemeOptio
         },
       },
     },
-    // Where nothing is selected, the buttons of bulk actions take no focus. Else they cover those of the list.
+    // Where nothing is selected, the buttons of bulk actions take no focus.
     RaBulkActionsToolbar: {
       styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } },
     },
+    // Its property has no effect with MUI 9.
     RaSingleFieldList: { styleOverrides: { root: { gap: '0.25em' } } },
+    // Else they cover the buttons of the list, which must take no focus then.
     RaList: { styleOverrides: { root: { [`&:has(${SELECTED}) .RaList-actions`]: { visibility: 'hidden' } } } },
   },
 });
