@@ -56,15 +56,15 @@ function refineBy(schema: JsonSchema, more: JsonSchema): JsonSchema {
   // Both patterns hold.
   if (schema['pattern'] !== undefined && more['pattern'] !== undefined)
     return { ...schema, allOf: [...((schema['allOf'] ?? []) as unknown[]), more] };
-  const narrowed = Object.entries(more).map(([name, value]) => [name, narrowLimit(name, schema[name], value)]);
+  const narrowed = Object.entries(more).flatMap(([name, value]) =>
+    name === 'type' && !schema['type'] ? [] : [[name, narrowLimit(name, schema[name], value)]],
+  );
   return { ...schema, ...(Object.fromEntries(narrowed) as JsonSchema) };
 }
 
-/** The narrower of two limits applies. */
-function narrowLimit(keyword: string, one: unknown, other: unknown): unknown {
-  if (typeof one !== 'number' || typeof other !== 'number') return other;
-  return /min/i.test(keyword) ? Math.max(one, other) : Math.min(one, other);
-}
+/** The narrower of two limits applies. A schema without a type has several, as that of 64 bits. */
+const narrowLimit = (keyword: string, one: unknown, other: unknown): unknown =>
+  typeof one === 'number' && typeof other === 'number' ? Math[/min/i.test(keyword) ? 'max' : 'min'](one, other) : other;
 
 const OPTIONS = { forbidUnknownValues: false, validationError: { target: false, value: false } };
 

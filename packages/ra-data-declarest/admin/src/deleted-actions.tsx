@@ -1,5 +1,6 @@
 /** The buttons of a record that is deleted, and that the server keeps. */
 import type { DeletionDescription } from 'ra-data-declarest/description';
+import type { ReactElement } from 'react';
 import { DeleteButton, type RaRecord, useNotify, useRecordContext, useRefresh, useResourceContext } from 'react-admin';
 
 import { useIsNarrow } from './cards.js';
@@ -12,7 +13,8 @@ const PURGE = 'Delete for good';
 
 interface DeletedActionsProps {
   readonly source: '';
-  readonly label: string;
+  /** Of the column. */
+  readonly label: ReactElement;
   readonly deletion: DeletionDescription;
   readonly mayDelete: boolean;
 }

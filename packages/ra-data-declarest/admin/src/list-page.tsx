@@ -37,6 +37,9 @@ const isShort = ({ kind }: FieldDescription): boolean => kind !== 'long text' &&
 const isVersion = ({ name, isCreatable, isEditable }: FieldDescription): boolean =>
   name === 'version' && !isCreatable && !isEditable;
 
+/** The column is empty in most lists. */
+const UNSEEN = <span style={{ clipPath: 'inset(50%)', position: 'absolute' }}>Actions</span>;
+
 export function ResourceList({ resource }: { readonly resource: ResourceDescription }) {
   const { name, title, canEdit, canShow } = resource;
   const { resources } = useService();
@@ -69,7 +72,7 @@ export function ResourceList({ resource }: { readonly resource: ResourceDescript
     ),
   );
   if (deletion)
-    cells.push(<DeletedActions key="" source="" label="Actions" deletion={deletion} mayDelete={mayDelete} />);
+    cells.push(<DeletedActions key="" source="" label={UNSEEN} deletion={deletion} mayDelete={mayDelete} />);
   const isNarrow = useIsNarrow();
   return (
     <List
