@@ -150,7 +150,9 @@ async function restartUnderLoad(platform, proxy) {
   clearInterval(timer);
   const lost = (await Promise.all(answers)).filter((answer) => answer !== undefined);
   agent.destroy();
-  for (const child of [balancer, ...instances]) child.kill('SIGKILL');
+  // A master of nginx that is killed leaves its workers.
+  balancer.kill('SIGTERM');
+  for (const child of instances) child.kill('SIGKILL');
   const counts = Object.entries(Object.groupBy(lost, (answer) => answer)).map(([what, all]) => `${all.length} ${what}`);
   console.log(
     `${platform} behind ${proxy}: ${answers.length} requests, ${lost.length} lost${counts.map((each) => `; ${each}`).join('')}.`,
